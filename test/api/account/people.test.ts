@@ -144,7 +144,7 @@ describe('what an address reveals before it is verified', () => {
     expect(texts[2]).toEqual(texts[0]);
   });
 
-  test('wrong codes are answered alike; only the proof reveals that an account is disabled, and is used up by it', async () => {
+  test('wrong codes are answered alike; the proof reveals a disabled account', async () => {
     await service.tab().delete('mockmessages').is(200);
     const refused: unknown[] = [];
     for (const address of [known[0]!, unknown[0]!, disabled[0]!]) {
@@ -182,7 +182,7 @@ describe('what an address reveals before it is verified', () => {
     }
   });
 
-  test('an account disabled between proof and consent gets nothing, and its session belongs to no one', async () => {
+  test('an account disabled between proof and consent gets nothing', async () => {
     const begun = await begin(service, { scope: 'openid email profile' });
     const { tab, I } = begun;
     await service.tab().delete('mockmessages').is(200);

@@ -76,7 +76,7 @@ describe.each(stores)('the way back in without passkeys, on %s', (store) => {
     expect(headers['content-type']).toMatch(/^text\/html/);
   });
 
-  test('it starts by mail, is announced three times, ends all passkeys and sessions at once, and says so', async () => {
+  test('it starts by mail, is announced three times, and ends all at once', async () => {
     const email = address();
     const { authenticator, tab: byPasskey, account } = await signedInByPasskey(service, email);
     await empty();
@@ -139,7 +139,7 @@ describe.each(stores)('the way back in without passkeys, on %s', (store) => {
     expect(Date.parse(added.status.fullStrengthTimestamp) - Date.now()).toBeGreaterThan(47 * hour);
   });
 
-  test('any session stops it, and so does each mail, once and without a sign-in; no further mail follows', async () => {
+  test('any session stops it, and so does each mail, once', async () => {
     const email = address();
     const { tab: byPasskey } = await signedInByPasskey(service, email);
     await empty();
@@ -223,7 +223,7 @@ describe.each(stores)('the way back in without passkeys, on %s', (store) => {
     expect(await service.store.reader(Passkey).list(account)).toHaveLength(1);
   });
 
-  test('one that waits in a restored backup is stopped there, however long ago it was due, since it may have been stopped before', async () => {
+  test('one that waits in a restored backup is stopped there', async () => {
     const email = address();
     const { account } = await signedInByPasskey(service, email);
     await empty();
@@ -248,7 +248,7 @@ describe.each(stores)('the way back in without passkeys, on %s', (store) => {
   });
 
   test.each([1, 40 * 24])(
-    'one that a backup brought back is stopped as the service starts, and its owner can start another: %i hours later',
+    'one of a backup is stopped at the start; its owner starts another %i hours later',
     async (hours) => {
       const email = address();
       const before = await startTest({ store, flags: ['--limit-factor', '1000'] });
@@ -272,7 +272,7 @@ describe.each(stores)('the way back in without passkeys, on %s', (store) => {
     },
   );
 
-  test('nothing starts it but a recent sign-in to that account, or an operator; not where there is no passkey', async () => {
+  test('nothing starts it but a recent sign-in to that account, or an operator', async () => {
     const email = address();
     const { account, tab } = await withPasskey(service, email);
     await empty();
@@ -305,7 +305,7 @@ describe.each(stores)('the way back in without passkeys, on %s', (store) => {
     expect((await mailTo(service, email)).text).toContain('by an operator of the service');
   });
 
-  test('a sign-in by a passkey that counts in full ends it, with a mail; no other sign-in does', async () => {
+  test('a sign-in by a passkey that counts in full ends it, no other does', async () => {
     const email = address();
     const { authenticator } = await signedInByPasskey(service, email);
     await empty();
@@ -342,7 +342,7 @@ describe.each(stores)('the way back in without passkeys, on %s', (store) => {
     expect(await phase(thief, waiting)).toBe('Waiting');
   });
 
-  test('a passkey that does not count in full yet counts no sooner than a recovery that its owner began ends', async () => {
+  test('a new passkey counts no sooner than a recovery of its owner ends', async () => {
     const email = address();
     const { tab: thief } = await signIn(service, email);
     const { metadata, status } = (await (await register(service, thief)).answer.is(201)).body;
@@ -358,7 +358,7 @@ describe.each(stores)('the way back in without passkeys, on %s', (store) => {
   });
 });
 
-test('it waits as long as the setting says, and so does a passkey that is added after a mail', async () => {
+test('it waits as long as the setting says, as an added passkey does', async () => {
   clock.own();
   try {
     const service = await startTest({
@@ -391,7 +391,7 @@ test('it waits as long as the setting says, and so does a passkey that is added 
   }
 });
 
-test('it survives a restart, is carried out once by whichever replica is there, and goes with its account', async () => {
+test('it survives a restart and is carried out once', async () => {
   clock.own();
   try {
     const service = await startTest({ flags: ['--limit-factor', '1000'] });

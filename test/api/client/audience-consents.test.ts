@@ -74,7 +74,7 @@ describe.each(stores)('consent to an Audience, on %s', (store) => {
     console.log(code, JSON.stringify(body), service.logs.slice(before).join(''));
   });
 
-  test('shows its scopes with its name and who runs it, and what is agreed to is in the Grant', async () => {
+  test('shows its scopes with its name; what is agreed to is in the Grant', async () => {
     const tab = await person();
     const I = await consentOf(tab, { ...offline, audiences: ['billing', 'stock'] });
     const { body } = await tab.get(I).is(200);
@@ -185,7 +185,7 @@ describe.each(stores)('consent to an Audience, on %s', (store) => {
     });
   });
 
-  test('is not needed again, and someone who agrees to none of it is signed in without it', async () => {
+  test('is not needed again, and who agrees to none of it is signed in', async () => {
     const tab = await person();
     const back = await visit(tab, {
       scope: 'openid read',

@@ -59,7 +59,7 @@ describe.each(stores)('access tokens for an Audience, on %s', (store) => {
   }
 
   test.each(['billing', 'maps'])(
-    'are renewed beyond their lifetime by a Confidential Client, without prompt=consent: %s',
+    'of a Confidential Client are renewed beyond their lifetime: %s',
     async (audience) => {
       const { refresh_token: token } = await tokensFor(audience, {
         scope: 'openid read offline_access',
@@ -73,7 +73,7 @@ describe.each(stores)('access tokens for an Audience, on %s', (store) => {
     },
   );
 
-  test('have its scopes, its aud and its lifetime, and are introspected by it and by their Client', async () => {
+  test('have its scopes, aud and lifetime, and are introspected by it', async () => {
     const tokens = await tokensFor('billing');
     expect(tokens).toMatchObject({ scope: 'read write', expires_in: 300, token_type: 'Bearer' });
     for (const [at, client] of [
@@ -107,7 +107,7 @@ describe.each(stores)('access tokens for an Audience, on %s', (store) => {
     }
   });
 
-  test('are not to be had for what the Client may not use, and the answer does not say whether it exists', async () => {
+  test('are refused for what the Client may not use, whether it exists or not', async () => {
     const { host } = new URL(service.baseURL);
     const descriptions = new Set<string | null>();
     for (const resource of [
@@ -140,7 +140,7 @@ describe.each(stores)('access tokens for an Audience, on %s', (store) => {
     expect([pushed.code, pushed.body.error]).toEqual([400, 'invalid_target']);
   });
 
-  test('need a scope of each resource: without one they would still say who the person is', async () => {
+  test('need a scope of each resource', async () => {
     const { path } = pathFor({ scope: 'openid email', audiences: ['billing'] });
     const back = new URL((await (await person()).navigate(path).is(303)).headers.location!);
     expect(back.searchParams.get('error')).toBe('invalid_scope');
@@ -206,7 +206,7 @@ describe.each(stores)('access tokens for an Audience, on %s', (store) => {
     expect([widened.code, widened.body.error]).toEqual([400, 'invalid_target']);
   });
 
-  test('in the form JWT have the claims of RFC 9068, which an introspection tells as well', async () => {
+  test('in the form JWT have the claims of RFC 9068, as an introspection has', async () => {
     const { access_token: token } = await tokensFor('maps');
     expect(decodeProtectedHeader(token)).toEqual({
       alg: 'ES256',
@@ -290,7 +290,7 @@ describe.each(stores)('access tokens for an Audience, on %s', (store) => {
     await seenInactive(tokens.access_token);
   });
 
-  test('are inactive on every replica when the session ends, if they are not for offline use', async () => {
+  test('are inactive on every replica when the session ends, unless for offline use', async () => {
     const tokens = await tokensFor('billing', {});
     await introspectActive(tokens.access_token);
     await tokens.tab.delete('sessions/~').is(200);
@@ -309,7 +309,7 @@ describe.each(stores)('access tokens for an Audience, on %s', (store) => {
       );
   };
 
-  test('are inactive, and a refresh is refused, when the Client loses the Audience or it is deleted', async () => {
+  test('are inactive when the Client loses the Audience or it is deleted', async () => {
     await createRequester(service, 'brief-api', []);
     await createAudience(service, 'brief', { introspectors: ['brief-api'] });
     await createRequester(service, 'reader', ['brief', 'billing']);
@@ -364,7 +364,7 @@ describe.each(stores)('an Audience, on %s', (store) => {
     },
   });
 
-  test('has an absolute URI as its identifier, in one form only, that is no address of this service', async () => {
+  test('has an absolute URI in one form as its identifier, none of this service', async () => {
     const { host } = new URL(service.baseURL);
     for (const identifier of [
       '',

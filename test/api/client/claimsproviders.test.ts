@@ -99,7 +99,7 @@ describe.each(stores)('who supplies claims, over %s', (store) => {
     await service.tab().get('claimsproviders').fails(401, 'Unauthorized');
   });
 
-  test('where they are and whom they are trusted by is shown to operators alone, wherever they are shown', async () => {
+  test('where they are and whom they trust is shown to operators alone', async () => {
     const manifest = {
       'kubectl.kubernetes.io/last-applied-configuration':
         '{"spec":{"url":"https://hidden.example.test/"}}',

@@ -139,7 +139,7 @@ describe.each(stores)('a client assertion that is refused, on %s', (store) => {
     if (error === 'invalid_client') expect(body.error_description).toContain('(iat)');
   });
 
-  test('a wrong secret and a Client that is not known stay alike in the answer, without parameters', async () => {
+  test('a wrong secret and an unknown Client stay alike in the answer', async () => {
     await createClient(service, 'shop', credentials.basic('hush').spec);
     const answers = await Promise.all(
       ['shop', 'unknown'].map((name) =>

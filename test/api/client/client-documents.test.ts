@@ -353,7 +353,7 @@ describe.each(stores)('a client_id that is the URL of a document, on %s', (store
       await tab.navigate(authorizationPath(url, 'openid', verifier, { prompt: 'none' })).is(400);
     });
 
-    test('needs PKCE and no secret, and settings of this service in the document are ignored', async () => {
+    test('needs PKCE and no secret, and settings in the document are ignored', async () => {
       const url = documents.serve(path(), {
         pkce: 'Optional',
         profile: 'FAPI2',
@@ -558,7 +558,7 @@ describe.each(stores)('a client_id that is the URL of a document, on %s', (store
       }
     });
 
-    test('cannot send a code elsewhere: not one of a sign-in that goes on, nor at the token endpoint', async () => {
+    test('cannot send a code elsewhere', async () => {
       const other = await service.replica();
       const name = path();
       const url = documents.serve(name);

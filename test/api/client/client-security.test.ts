@@ -35,7 +35,7 @@ describe.each(stores)('how a Client is protected, on %s', (store) => {
       spec: { displayName: name, redirectURIs: ['https://rp.example.test/cb'], ...spec },
     });
 
-  test('PKCE is required of a Confidential one if its spec says so, and a condition says so since when', async () => {
+  test('PKCE is required of a Confidential one if its spec says so', async () => {
     const { body: strict } = await made('strict', { pkce: 'Required' }).is(201);
     expect(strict.status.conditions).toMatchObject([
       { type: 'Ready', status: 'False', reason: 'NoSecret' },

@@ -40,7 +40,7 @@ describe.each(stores)('the command, on %s', (store) => {
     await createClient(service, 'app');
   });
 
-  test('the API is what the command is for: its scope is required and says what it permits', async () => {
+  test('the API is what the command is for: its scope is required', async () => {
     const { tab } = await signIn(service, 'ada@example.test');
     let tell!: (words: string) => void;
     const shown = new Promise<string>((resolve) => {

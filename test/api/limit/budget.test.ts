@@ -132,7 +132,7 @@ describe('what an operation costs (performance budgets)', () => {
       .is(200);
   }
 
-  test('a sign-in: at most 11 commits where consent is asked, at most 8 where it is remembered', async () => {
+  test('a sign-in makes at most 11 commits with consent asked, 8 without', async () => {
     const first = await cost(() => whole(service.tab(), 'budget@example.test'));
     const second = await cost(() => whole(service.tab(), 'budget@example.test'));
     const cleared = 1;
@@ -194,7 +194,7 @@ describe('what an operation costs (performance budgets)', () => {
     expect(again.commits).toBeLessThanOrEqual(2);
   });
 
-  test('reads and changes of objects: one decision for a read, two for a change, and one commit for that', async () => {
+  test('a read makes one decision, a change two and one commit', async () => {
     const { tab } = await signIn(service, 'op@example.test');
     await tab.get('accounts/~').is(200);
     const name = (await tab.get('accounts/~').is(200)).body.metadata.name;
@@ -288,7 +288,7 @@ test('Express gets requests whose prototypes it does not have to change', async 
   expect(seen).toEqual([true, true, true, true]);
 });
 
-test('a start on the embedded store loads nothing of the other one, and no mail transport that it does not use', () => {
+test('a start loads no module of what it does not use', () => {
   const script = `
     import Module from 'node:module';
     const { startService } = await import('./cmd/vestibule/serve/service.ts');
@@ -304,7 +304,7 @@ test('a start on the embedded store loads nothing of the other one, and no mail 
     process.execPath,
     [
       '--import',
-      './test/provider/typescript.mjs',
+      './test/provider/support/typescript.mjs',
       '--input-type=module',
       '-e',
       script,

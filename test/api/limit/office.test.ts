@@ -48,7 +48,7 @@ describe.each(stores)('an office behind one address, on %s', (store) => {
     return (await tab.post(`${I}/emailchallenge`, { spec: { email } })).code;
   };
 
-  test('newcomers, imported and invited people all sign in, and those who never do run into the limit', async () => {
+  test('newcomers, imported and invited people sign in; others reach the limit', async () => {
     const office = '192.0.2.1';
     const addressOf = (i: number): string => `p${i}@${store}.example.test`;
     const arrive = async (i: number): Promise<void> => {
@@ -75,7 +75,7 @@ describe.each(stores)('an office behind one address, on %s', (store) => {
     expect(codes.at(-1)).toBe(429);
   });
 
-  test('two hundred mails of a stranger to strangers do not go out, to known addresses neither', async () => {
+  test('two hundred mails of a stranger to strangers do not go out', async () => {
     const codes: number[] = [];
     for (let i = 0; i < 200; i += 1)
       codes.push(await mailCode('198.51.100.1', `s${i % 2 === 0 ? i : `x${i}`}@example.test`));
@@ -88,7 +88,7 @@ describe.each(stores)('an office behind one address, on %s', (store) => {
     expect(message).toBe('too many requests from this network, please try again later');
   });
 
-  test('a limit of a network, of an address and of an account say what they refused, with their settings', async () => {
+  test('a limit says what it refused, with its setting', async () => {
     const other = await service.replica();
     const { limits } = other.store.settings;
     const { network } = mailLimits(limits, 'stranger');
@@ -133,7 +133,7 @@ describe.each(stores)('an office behind one address, on %s', (store) => {
     expect(refusals.totals().get('mailnetwork')).toBe(3);
   });
 
-  test('what another replica sees proven comes back everywhere, and every mail of a sign-in', async () => {
+  test('what another replica sees proven comes back everywhere', async () => {
     const office = '192.0.2.77';
     const other = await service.replica();
     const elsewhere = (tab: Tab): Tab => {

@@ -11,7 +11,7 @@ afterAll(stopAll);
 const max = 100;
 
 describe.each(stores)('decisions about one account, on %s', (store) => {
-  test('are never more than may be, on replicas together: the oldest go in the commit that adds one', async () => {
+  test('are never more than may be: the oldest go in the commit that adds one', async () => {
     const service = await startTest({
       quickDecisions: true,
       store,

@@ -25,7 +25,7 @@ describe.each(stores)('what a decision says, on %s', (store) => {
   const decisions = async (): Promise<DecisionObject[]> =>
     service.store.reader(PolicyDecision).list() as Promise<DecisionObject[]>;
 
-  test('the browser that was refused a sign-up reads the decision of the refusal, and no other browser does', async () => {
+  test('the refusal of a sign-up is shown to its browser alone', async () => {
     const first = (await operator.get('policies/p-1').is(200)).body.spec.cedar as string;
     await operator
       .post('policies', {
@@ -54,7 +54,7 @@ describe.each(stores)('what a decision says, on %s', (store) => {
     expect((await service.tab().get(`${I}/decision`)).code).not.toBe(200);
   });
 
-  test('a sign-in names its Client, once by itself and later in its series, and what permits says so in words', async () => {
+  test('a sign-in names its Client, once by itself and later in its series', async () => {
     const { tab } = await signIn(service, 'ada@example.test');
     await tab
       .navigate(authorizationPath('app', 'openid email', 'v'.repeat(43), { prompt: 'none' }))
@@ -75,7 +75,7 @@ describe.each(stores)('what a decision says, on %s', (store) => {
     }
   });
 
-  test('a Grant names the decisions that it rests on, a scope each, also where no one was asked', async () => {
+  test('a Grant names the decision about each of its scopes', async () => {
     const { tab } = await signIn(service, 'grace@example.test');
     await signIn(service, 'grace@example.test', {
       tab,

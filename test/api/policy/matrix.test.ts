@@ -439,7 +439,7 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
     { action: 'provider', path: '/oauth2/auth?client_id=none', code: 400 },
   ];
 
-  test('discovery, health, pages, assets and the provider are open to each, until a policy closes them', async () => {
+  test('what is open to everyone is open until a policy closes it', async () => {
     const page = (await tabs.visitor.navigate('/mailbox').is(200)).bytes.toString();
     const all = [
       ...open,

@@ -180,7 +180,7 @@ describe.each(stores)('server-side apply on %s', (store) => {
       );
     });
 
-    test('of an object that no one applied conflicts with before-first-apply where it differs', async () => {
+    test('of an object that no one applied conflicts with before-first-apply', async () => {
       const name = newName();
       await create(name, { displayName: 'A', members: members('a') });
       await apply(name, 'flux', { displayName: 'B' }).is(409);

@@ -76,7 +76,7 @@ describe('proofs', () => {
     await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: mail.code } }).is(200);
   });
 
-  test('cancelling and signing in at once: a browser that gets "cancelled" is not signed in', async () => {
+  test('a browser that gets "cancelled" is not signed in by a login at once', async () => {
     for (let i = 0; i < 15; i += 1) {
       const { tab, I, mail } = await challenged(`cancel-${i}@example.test`);
       const login = tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: mail.code } });
@@ -217,7 +217,7 @@ describe('what has ended', () => {
     expect([code, body.error]).toEqual([400, 'invalid_grant']);
   });
 
-  test('the former session’s cookie, put back beside or in place of the new one, belongs to no one', async () => {
+  test('the former session’s cookie belongs to no one beside the new one', async () => {
     const { tab } = await signIn(one, 'former@example.test');
     const former = [...tab.cookies];
     await tab.delete('sessions/~').is(200);
@@ -233,7 +233,7 @@ describe('what has ended', () => {
 });
 
 describe('tokens in each other’s place', () => {
-  test('nothing but an access token opens userinfo, and nothing of a Client’s opens the API', async () => {
+  test('nothing but an access token opens userinfo, and none of a Client the API', async () => {
     const done = await signIn(one, 'slots@example.test', {
       scope: 'openid email offline_access',
       parameters: { prompt: 'consent' },

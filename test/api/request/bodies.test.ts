@@ -56,7 +56,7 @@ describe('bodies and patches', () => {
     ).toBe(metadata.resourceVersion);
   });
 
-  test('media types are read as RFC 9110 writes them: parameters may be empty, quoted, and in any case', async () => {
+  test('media types are read as RFC 9110 writes them', async () => {
     const good = [
       'application/merge-patch+json;',
       'application/merge-patch+json ; ',
@@ -164,7 +164,7 @@ describe('bodies and patches', () => {
     expect(body.spec.homepageURI).toBeUndefined();
   });
 
-  test('versions: stale is 409, right is 200, no change is no change; other patches are 415', async () => {
+  test('a stale version is 409, a right one 200; other patches are 415', async () => {
     const { metadata } = await account();
     const { body } = await tab
       .patch('accounts/~', {
@@ -236,7 +236,7 @@ describe('bodies and patches', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(128 << 20);
   });
 
-  test('a key twice, bad UTF-8, numbers that are none, a byte order mark, half a surrogate are 400', async () => {
+  test('a key twice, bad UTF-8, numbers that are none and half a surrogate are 400', async () => {
     await tab.patch('accounts/~', '{"spec":{},"spec":{}}').fails(400, 'BadRequest');
     await tab
       .patch('accounts/~', '{"spec":{"displayName":"a","display\\u004eame":"b"}}')

@@ -115,7 +115,7 @@ describe.each(stores)('conditions, on %s', (store) => {
     }
   });
 
-  test('a passkey that was added after a sign-in by mail reaches full strength at its time, for watches too', async () => {
+  test('a passkey added after a sign-in by mail reaches full strength at its time', async () => {
     const { tab } = await signIn(service, 'key@example.test');
     const { body } = await (await register(service, tab)).answer.is(201);
     expect(said(body)).toEqual(['FullStrength False Waiting']);

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { authorizationPath, begin } from '../../support/people/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 
-/** The pages with a path of their own: sign-ins are below /interaction, the gallery is for tests. */
+/** The pages with a path of their own: sign-ins are below /interaction. */
 const pages = readdirSync(join(import.meta.dirname, '../../../ui'))
-  .filter((file) => file.endsWith('.html') && !/^(signin|gallery)\./.test(file))
+  .filter((file) => file.endsWith('.html') && file !== 'signin.html')
   .map((file) => file.replace('.html', ''));
 
 let service: TestService;
@@ -59,7 +59,7 @@ describe('documents and assets', () => {
     },
   );
 
-  test('the documents say the same to everybody, and name no host, no person and no secret', async () => {
+  test('the documents are the same for everybody, without host, person or secret', async () => {
     const [one, two] = [
       await service.tab().get('/api/openapi/v3').is(200),
       await (await begin(service)).tab
@@ -197,7 +197,7 @@ describe('documents and assets', () => {
     expect(headers['content-type']).toMatch(/^text\/html/);
   });
 
-  test('the shell of an interaction is the same for every name; its header alone names the calls to make beside the script', async () => {
+  test('the shell of an interaction is the same for every name', async () => {
     const [one, two] = [await begin(service), await begin(service)];
     const [first, second] = [
       await one.tab.navigate(one.I.replace('/api/v1alpha1/interactions', '/interaction')).is(200),

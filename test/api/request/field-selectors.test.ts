@@ -85,7 +85,7 @@ describe.each(stores)('field selectors, on %s', (store) => {
     watch.close();
   });
 
-  test('are declared in the OpenAPI document, whose paths exist in the schema of the kind', async () => {
+  test('are declared in the OpenAPI document, with paths of the kind’s schema', async () => {
     const { schemas } = (await operator.get('/api/openapi/v3').is(200)).body.components;
     const selectable = (kind: string): string[] =>
       (schemas[kind]['x-kubernetes-selectable-fields'] ?? []).map((one: any) => one.fieldPath);

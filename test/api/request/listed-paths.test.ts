@@ -32,7 +32,7 @@ const documentsOf = (all: readonly string[], listed: ReadonlySet<string>): strin
     return root === undefined || listed.has(resourceOf(rest)) ? [] : [rest];
   });
 
-test('what answers below the API is a resource of discovery, or a document that OpenAPI and the docs name', async () => {
+test('what answers below the API is in discovery, OpenAPI or the docs', async () => {
   const { resources } = await get('/apis/id.vestibule.org/v1alpha1');
   const listed = new Set<string>(resources.map(({ name }: { name: string }) => name));
   const described = [

@@ -240,7 +240,7 @@ describe('headers, logs and dumps', () => {
     expect(tab.cookies.find(({ name }) => name === 'vestibule-interaction')!.path).toBe(I);
   });
 
-  test('a line break in path, agent or name makes one JSON line; nothing secret is logged', async () => {
+  test('a line break in path, agent or name makes one JSON line', async () => {
     const { tab, I } = await begin(service);
     await tab.get('/api/v1alpha1/clients?x=%0a%0d{"level":"fake"}', {
       headers: { 'user-agent': 'x\tfake' },
@@ -385,7 +385,7 @@ describe('the store fails and keys turn', () => {
           : async (...args: unknown[]) => (target[name] as any)(...args),
     });
 
-  test('a rotated cookie key: old cookies are good while it is kept, then they belong to no one', async () => {
+  test('old cookies are good while their key is kept', async () => {
     const file = newKeys();
     const fresh = newKeys();
     const both: KeysFile = { ...file, cookies: [...fresh.cookies, ...file.cookies] };
@@ -589,7 +589,7 @@ describe('the start', () => {
       ).toContain('must be https, or http on loopback');
   });
 
-  test('the environment: unknown names, both forms of a secret, Kubernetes’ own variables', () => {
+  test('the environment has known names, both forms of a secret, and Kubernetes’ own', () => {
     const flags = ['--data-dir', 'x', '--mock-mail'];
     expect(problems(flags, { VESTIBULE_BOGUS: '1' })).toEqual(['VESTIBULE_BOGUS is not a setting']);
     expect(problems(flags, { VESTIBULE_PORTS: '1' })).toEqual([
@@ -616,10 +616,10 @@ describe('the start', () => {
     ).toMatchObject({ mockMail: true, logLevel: 'warn' });
   });
 
-  test('the command stops with exit 2 for settings and 1 for a bad manifest or keys file, one line each', () => {
+  test('the command stops with exit 2 for settings and 1 for bad files', () => {
     const run = (...args: string[]) =>
       spawnSync(process.execPath, ['bin/vestibule', ...args], {
-        cwd: join(import.meta.dirname, '../..'),
+        cwd: join(import.meta.dirname, '../../..'),
         encoding: 'utf8',
         env: { PATH: process.env.PATH! },
         timeout: 20_000,

@@ -267,7 +267,7 @@ describe.each([
 });
 
 describe('a connection on which no request comes', () => {
-  test('is closed without a word; one on which part of a request came gets a 408, and the log says so', async () => {
+  test('is closed without a word; one with part of a request gets a 408', async () => {
     // By the time of a request, and by that of a connection that is idle.
     const services = await Promise.all(
       ['10s', '60s'].map((time) =>
@@ -305,7 +305,7 @@ describe('a connection on which no request comes', () => {
       ).toHaveLength(2);
   });
 
-  test('that was answered before the rest of its request is closed without another answer', async () => {
+  test('that was answered before the rest of its request is closed', async () => {
     const service = await startTest({ flags: ['--limits-request-timeout', '10s'] });
     const { host } = new URL(service.baseURL);
     const refused = head(`POST ${clients} HTTP/1.1`, `Host: ${host}`, form, 'Content-Length: 9');

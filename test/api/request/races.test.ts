@@ -114,7 +114,7 @@ describe.each(stores)('over two replicas, on %s', (store) => {
     }
   });
 
-  test('consent twice at once with different scopes: one is taken whole, nothing is united', async () => {
+  test('consent twice at once with different scopes: one is used whole', async () => {
     for (let i = 0; i < 8; i += 1) {
       const address = `j5-${i}@example.test`;
       const { tab, I, verifier, client } = await asked(address, wide);
@@ -140,7 +140,7 @@ describe.each(stores)('over two replicas, on %s', (store) => {
     }
   });
 
-  test('two consents for one Client from two browsers at once leave the Grant of one of them', async () => {
+  test('two consents from two browsers at once leave the Grant of one of them', async () => {
     const address = 'j5-two@example.test';
     const halves = [await asked(address, wide), await asked(address, wide)];
     const wanted = [
@@ -170,7 +170,7 @@ describe.each(stores)('over two replicas, on %s', (store) => {
         expect(token.scope.split(' ').every((scope: string) => scopes.includes(scope))).toBe(true);
   });
 
-  test('a sign-out raced with redemption, userinfo, PATCH and new authorizations: nothing succeeds a second after its answer', async () => {
+  test('nothing succeeds a second after the answer of a sign-out', async () => {
     const { tab, callback, verifier, client } = await signIn(one, 'j6@example.test', {
       scope: wide,
     });

@@ -167,7 +167,7 @@ describe.each(stores)('text, on %s', (store) => {
       .fails(422, 'Invalid', 'spec.redirectURIs[0]');
   });
 
-  test('of an address that mail servers may take for a route, an encoded word or an option is no new account’s', async () => {
+  test('of an address that mail servers may misread is no new account’s', async () => {
     const { tab, I } = await begin(service);
     for (const email of ambiguous) {
       const { message } = await tab
@@ -206,7 +206,7 @@ describe.each(stores)('text, on %s', (store) => {
     ).toEqual([]);
   });
 
-  test('of such an address that an account gave up while it signed in makes no new account', async () => {
+  test('of such an address given up during a sign-in makes no new account', async () => {
     const { metadata } = (
       await operator.post('accounts', { spec: { email: `gone-${store}@example.test` } }).is(201)
     ).body;
@@ -268,7 +268,7 @@ describe.each(stores)('text, on %s', (store) => {
     }
   });
 
-  test('of such an address that an account has goes on signing in, and stays in its groups', async () => {
+  test('of such an address that an account has goes on signing in', async () => {
     await signIn(service, 'before@example.test');
     const reader = service.store.reader(Account);
     const before = await reader.byUnique('email', 'before@example.test');

@@ -40,7 +40,7 @@ const asked = (tab: Tab, path: string, accept: string) => tab.get(path, { header
 const ours = 'groups?labelSelector=of%3Dviews';
 
 describe('tables (4.2)', () => {
-  test('of a list: a cell a column, Name first, Age last, and the version that kubectl watches from', async () => {
+  test('of a list have a cell a column, Name first and Age last', async () => {
     const plain = (await operator.get(ours).is(200)).body;
     for (const [accept, version] of [
       [kubectl, 'v1'],
@@ -177,7 +177,7 @@ describe('tables (4.2)', () => {
     expect((await operator.get('groups/a?includeObject=bogus').is(200)).body).toEqual(whole);
   });
 
-  test('what is worked out for each caller is worked out in rows too, and nothing of others is in them', async () => {
+  test('what is computed for each caller is computed in rows too', async () => {
     const mine = (await asked(ada, 'sessions?includeObject=Object', kubectl).is(200)).body.rows.map(
       (row: any) => row.object,
     );
@@ -233,7 +233,7 @@ describe('metadata alone (4.2)', () => {
     ).toBe('Group');
   });
 
-  test('a policy sees that only metadata is asked for, for a list as for each object in it', async () => {
+  test('a policy sees that only metadata is asked for', async () => {
     const former = (await operator.get('policies/p-1').is(200)).body.spec.cedar;
     await operator
       .post('policies', {

@@ -131,7 +131,7 @@ describe('requests in flight', () => {
     expect((await small.tab().get('/livez')).code).toBe(200);
   });
 
-  test('whose body is on its way take no other request’s place; of too many the oldest is cut, the newest is answered', async () => {
+  test('whose body is on its way hold no other request’s place', async () => {
     const small = await startTest({
       flags: ['--limit-factor', '1000', '--max-mutating-requests-inflight', '1'],
     });
@@ -257,7 +257,7 @@ describe('bodies that no one wants', () => {
     raw.close();
   });
 
-  test('a large one is not read to its end: the connection is closed; of a small one it is kept', async () => {
+  test('a large one is not read to its end: the connection is closed', async () => {
     for (const lines of [head('Content-Length: 1000000000'), head('Transfer-Encoding: chunked')]) {
       const raw = await new RawSocket(service.url)
         .send(lines, '3e8\r\n')

@@ -91,7 +91,7 @@ describe('the audit log of the command', () => {
   const ask = (url: string, id: string) =>
     exchange(url, 'GET', '/api/v1alpha1/clients', { 'audit-id': id });
 
-  test('goes on in a new file where the former was renamed, on SIGHUP, without losing an event', async () => {
+  test('goes on in a new file on SIGHUP, without losing an event', async () => {
     const folder = temporary();
     const [now, former] = [join(folder, 'audit.log'), join(folder, 'audit.log.1')];
     const { url } = await serve('--audit-log-path', now);
@@ -125,7 +125,7 @@ describe('the audit log of the command', () => {
     ]).toEqual([20, 20]);
   });
 
-  test('with - goes to standard output, behind the line that says it is ready; the log for people has no JSON and no network', async () => {
+  test('with - goes to standard output, behind the line that says it is ready', async () => {
     const { url, said } = await serve('--audit-log-path', '-', '--logging-format', 'text');
     await ask(url, 'seen');
     const [event] = lines(
@@ -149,7 +149,7 @@ describe('the audit log of the command', () => {
     expect(lines(said.error)).toEqual([]);
   });
 
-  test('is what SIGHUP is about: without one, a terminal that goes takes the process along', async () => {
+  test('is what SIGHUP is about: without one, the signal ends the process', async () => {
     await serve();
     const gone = new Promise((resolve) => {
       child!.once('exit', (...how) => resolve(how));

@@ -75,7 +75,7 @@ async function start(api: KubeAPI, store: 'embedded' | 'etcd' = 'embedded'): Pro
 }
 
 test.each(stores)(
-  'front proxies are those that the cluster names, and followed as they change, on %s',
+  'front proxies are those that the cluster names, followed as they change, on %s',
   async (store) => {
     const api = await open();
     const [first, second] = [authority('front-proxy'), authority('front-proxy-2')];

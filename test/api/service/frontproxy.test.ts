@@ -53,7 +53,7 @@ describe.each(stores)('a user of a cluster, on %s', (store) => {
     await createClient(front.service, 'app');
   });
 
-  test('is who the front proxy says: in policy, in answers, in what is recorded and in the log', async () => {
+  test('is who the front proxy says: in policy, answers, records and the log', async () => {
     const root = front.caller(front.proxy, master);
     expect((await root.get('clients', plain).is(200)).body.items).toHaveLength(1);
     await root
@@ -134,7 +134,7 @@ describe.each(stores)('a user of a cluster, on %s', (store) => {
     expect(events).not.toContain('ada@');
   });
 
-  test('gets 403 for metadata that they may not read, whether the object is there or not: 404 would mean that an owner is gone', async () => {
+  test('gets 403 for metadata that they may not read, there or not', async () => {
     const accept =
       'application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
     const ada = front.caller(front.proxy, saying('ada', 'system:authenticated'));
@@ -315,7 +315,7 @@ describe('a certificate', () => {
     };
   });
 
-  test('is a front proxy’s only by that authority, for clients, in time, by an allowed name', async () => {
+  test('is a front proxy’s only by that authority, in time, by an allowed name', async () => {
     const wrong: string[] = [];
     for (const [which, pair] of Object.entries(others)) {
       const { code } = await front.caller(pair, master).get('clients', plain);
@@ -421,7 +421,7 @@ describe('a certificate', () => {
   });
 
   test.each(['TLSv1.2', 'TLSv1.3'] as const)(
-    'is good where authorities share a name, also with a request right behind it, by %s',
+    'is good where authorities share a name, by %s',
     async (version) => {
       const [first, second] = [authority('of-one-name'), authority('of-one-name')];
       await front.change(first.cert + second.cert + front.authority.cert);
@@ -526,7 +526,7 @@ async function handshake(front: Fronted): Promise<Buffer> {
   return Buffer.concat(heard);
 }
 
-test('every client that connects is asked for a certificate of the authorities of now alone, so that no browser offers its person another (RFC 5246 7.4.4)', async () => {
+test('a client that connects is asked for a certificate of the current authorities', async () => {
   const front = await startFronted({}, [], authority('the-first-authority'));
   const asks = async (): Promise<string[]> => {
     const said = (await handshake(front)).toString('latin1');
@@ -663,7 +663,7 @@ describe('what a front proxy says of a user', () => {
       .fails(431, 'RequestHeaderFieldsTooLarge');
   });
 
-  test('means nothing on the other port, without a certificate, or where no front proxy is believed', async () => {
+  test('is ignored on the other port, without a certificate, and from no front proxy', async () => {
     const off = await startTest({ flags: ['--secure-port', '0'] });
     await createClient(front.service, 'app');
     const { tab } = await signIn(front.service, 'ada@example.test');

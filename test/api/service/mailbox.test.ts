@@ -228,7 +228,7 @@ describe.each(stores)('a mailbox alone, on %s', (store) => {
     await stopAll();
   });
 
-  test('never reaches phr, nor anything else that the passkeys hold, by any acts in any order', async () => {
+  test('never reaches phr or what passkeys hold, by any acts in any order', async () => {
     let number = 0;
     await fc.assert(
       fc.asyncProperty(

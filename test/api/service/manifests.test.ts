@@ -43,7 +43,7 @@ describe.each(stores)('manifests, on %s', (store) => {
     );
   };
 
-  test('are applied at the start and when a file changes; what is not declared any more is deleted', async () => {
+  test('are applied at the start and when a file changes; others are deleted', async () => {
     const folder = folderWith({
       'a.yaml': group('staff', 'Staff', { labels: { team: 'a' } }),
       'b.yaml': group('readers', 'Readers'),
@@ -68,7 +68,7 @@ describe.each(stores)('manifests, on %s', (store) => {
     await until(async () => JSON.stringify(await filesOf(service)) === expected);
   });
 
-  test('a file with a fault is left out, nothing is deleted meanwhile, and it is applied once it is mended', async () => {
+  test('a file with a fault is left out, and is applied once it is mended', async () => {
     const folder = folderWith({
       'a.yaml': group('one', 'One'),
       'b.yaml': group('two', 'Two'),
@@ -93,7 +93,7 @@ describe.each(stores)('manifests, on %s', (store) => {
     await until(async () => (await read(service, 'one')) === undefined);
   });
 
-  test('a start with a fault anywhere changes nothing and says all faults; else it says what it will do', async () => {
+  test('a start with a fault anywhere changes nothing and says all faults', async () => {
     const folder = folderWith({
       'a.yaml': group('fine', 'Fine'),
       'b.yaml': { ...group('wrong', 'x'), spec: {} },
@@ -154,7 +154,7 @@ describe.each(stores)('manifests, on %s', (store) => {
     await until(async () => (await filesOf(service))['a.yaml'] === 'Applied');
   });
 
-  test('what others set stays; without a label, and while the folder is empty, nothing is deleted', async () => {
+  test('what others set stays; without a label nothing is deleted', async () => {
     const folder = folderWith({
       'a.yaml': group('shared', 'Shared'),
       'b.yaml': group('kept', 'K'),
@@ -178,7 +178,7 @@ describe.each(stores)('manifests, on %s', (store) => {
     expect(await read(service, 'shared')).toBeDefined();
   });
 
-  test('a Policy in mode Shadow may stand beside the one in force, and begins again with a new one', async () => {
+  test('a Policy in mode Shadow may stand beside the one in force', async () => {
     const first = await startTest({ store });
     const { cedar } = (await first.store.reader(Policy).get('p-1'))!.spec;
     const policy = (text: string, mode?: string) => ({

@@ -12,7 +12,7 @@ import { begin, redeem, signIn } from '../../support/people/signin.js';
 import { Tab } from '../../support/people/tab.js';
 import { createClient, type TestService, temporary } from '../../support/service.js';
 
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '../../..');
 const closing: (() => Promise<void>)[] = [];
 
 afterAll(async () => {
@@ -77,7 +77,7 @@ describe('the keys file is followed', () => {
   const kidOf = (token: string): string =>
     JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString()).kid;
 
-  test('through a whole rotation: no one is signed out, and tokens are signed by the new key once it is first', async () => {
+  test('no one is signed out by a whole rotation', async () => {
     const { reached, logs } = await start([
       '--mock-mail',
       '--keys-file',
@@ -169,7 +169,7 @@ test.each([
     (held: string) => [['--config', settingsWith(held)], {}],
   ],
 ] as [string, (held: string) => [string[], Record<string, string>]][])(
-  'the file of the mail server that %s is followed: new mail goes to the new server, mail under way to the former, and its password is never disclosed',
+  'the file of the mail server that %s is followed',
   async (_, given) => {
     let release = (): void => {};
     const held = new Promise<void>((resolve) => {

@@ -63,7 +63,7 @@ test('a stop ends watches cleanly with a last bookmark, and finishes what is in 
   await expect(service.tab().get('/livez')).rejects.toThrow();
 });
 
-test('a connection on which a watch has ended is not hung up on under the next request: that is answered, and says that the connection is closed', async () => {
+test('a connection after a watch is closed by the answer to the next request', async () => {
   const service = await startTest({
     flags: ['--limit-factor', '100', '--operators', 'op@example.test'],
   });
@@ -152,7 +152,7 @@ test('SIGTERM ends the command with 0', async () => {
       'warn',
     ],
     {
-      cwd: join(import.meta.dirname, '../..'),
+      cwd: join(import.meta.dirname, '../../..'),
       env: { PATH: process.env.PATH },
       stdio: ['ignore', 'pipe', 'ignore'],
     },
@@ -184,7 +184,7 @@ test('SIGUSR1 opens no inspector', async () => {
       'warn',
     ],
     {
-      cwd: join(import.meta.dirname, '../..'),
+      cwd: join(import.meta.dirname, '../../..'),
       env: { PATH: process.env.PATH },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
@@ -226,9 +226,9 @@ describe('a start that fails', () => {
       }`;
     const run = spawnSync(
       process.execPath,
-      ['--import', './test/provider/typescript.mjs', '--input-type=module', '-e', script],
+      ['--import', './test/provider/support/typescript.mjs', '--input-type=module', '-e', script],
       {
-        cwd: join(import.meta.dirname, '../..'),
+        cwd: join(import.meta.dirname, '../../..'),
         encoding: 'utf8',
         timeout: 60_000,
         env: { PATH: process.env.PATH },
@@ -256,7 +256,7 @@ describe('a start that fails', () => {
       try {
         const keys = join(directory, 'keys');
         spawnSync(process.execPath, ['bin/vestibule', 'keys', 'new', keys], {
-          cwd: join(import.meta.dirname, '../..'),
+          cwd: join(import.meta.dirname, '../../..'),
           env: { PATH: process.env.PATH },
         });
         const where = etcd

@@ -67,7 +67,7 @@ afterAll(async () => {
   await stopAll();
 });
 
-test('a request is a trace with its steps, in that of the proxy where it is trusted, and none of it says of whom', async () => {
+test('a request is a trace with its steps, and none of it says of whom', async () => {
   served = await Served.start(
     temporary(),
     { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_BSP_SCHEDULE_DELAY: '100' },
@@ -145,7 +145,7 @@ test('what no one vouches for begins a trace of its own, and what is malformed i
     expect(span.parentSpanId ?? '').toBe('');
 });
 
-test('from a caller that is no trusted proxy the trace is not taken over, and without a collector nothing is written down', async () => {
+test('the trace of a caller that is no trusted proxy is not adopted', async () => {
   const [other, quiet] = [
     await Served.start(
       temporary(),

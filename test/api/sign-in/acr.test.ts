@@ -66,7 +66,7 @@ describe.each(stores)('an acr that a Client asks for, on %s', (store) => {
       ).toString(),
     ).acr;
 
-  test('is met by a passkey alone where it is phr, whichever way it is asked for; a session weaker than that signs in again', async () => {
+  test('is met by a passkey alone where it is phr, whichever way it is asked for', async () => {
     const { tab, authenticator } = await withPasskey(service, address());
     expect(await errorOf(tab, { prompt: 'none' })).toBeNull();
     for (const parameters of demands) {
@@ -150,7 +150,7 @@ describe.each(stores)('an acr that a Client asks for, on %s', (store) => {
     );
   });
 
-  test('is not met by a passkey that was added after a sign-in by mail, and the person reads why', async () => {
+  test('is not met by a passkey that was added after a sign-in by mail', async () => {
     const email = address();
     await signIn(service, email);
     const { tab } = await signIn(service, email);

@@ -94,7 +94,7 @@ describe.each(stores)('an interaction belongs to one browser, on %s', (store) =>
     expect((await tab.get(I).is(200)).body.status.phase).toBe('LoginRequired');
   });
 
-  test('cookies that a sibling subdomain sets begin and finish nothing: those of an interaction are good in one browser', async () => {
+  test('cookies that a sibling subdomain sets begin and finish nothing', async () => {
     const sibling = (cookies: Tab['cookies']): Tab['cookies'] =>
       cookies.filter(({ name }) => name !== 'vestibule-browser');
     const victim = service.tab();
@@ -157,7 +157,7 @@ describe.each(stores)('an interaction belongs to one browser, on %s', (store) =>
     expect((await tab.get(I).is(200)).body.metadata.resourceVersion).toBe(before);
   });
 
-  test('two sign-ins in two tabs end independently; another account ends the first session', async () => {
+  test('two sign-ins in two tabs end independently', async () => {
     const first = await signIn(service, 'one@example.test');
     const former = service.tab();
     former.cookies = [...first.tab.cookies];

@@ -44,7 +44,7 @@ describe.each(stores)('a second consent, on %s', (store) => {
       ({ status }: any) => status.client.name === client,
     );
 
-  test('that names a scope twice is refused, with the second one as its cause, and decides nothing', async () => {
+  test('that names a scope twice is refused and decides nothing', async () => {
     const tab = await person();
     const { headers } = await tab.navigate(pathTo('notes', 'openid email')).is(303);
     const twice = { spec: { scopes: ['openid', 'email', 'email'] } };
@@ -108,7 +108,7 @@ describe.each(stores)('a second consent, on %s', (store) => {
     ]);
   });
 
-  test('shows nothing as agreed to that was for a former Client or Audience of the same name', async () => {
+  test('shows nothing as agreed to that was for a former Client or Audience', async () => {
     await createAudience(service, 'stock');
     await createRequester(service, 'shop', ['stock']);
     const tab = await person();

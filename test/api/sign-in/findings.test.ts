@@ -90,7 +90,7 @@ describe('what is over stays over', () => {
     expect((await tab.get('accounts/~').is(200)).body.spec.displayName).toBeUndefined();
   });
 
-  test('signing out clears the cookie and its signature; a dry run and a failure clear nothing', async () => {
+  test('signing out clears the cookie; a dry run and a failure clear nothing', async () => {
     const { tab } = await signIn(service, 'cookies@example.test');
     expect(
       (await tab.delete('sessions/~?dryRun=All').is(200)).headers['set-cookie'],

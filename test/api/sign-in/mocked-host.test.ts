@@ -34,7 +34,7 @@ describe('while mail is mocked', () => {
     }
   });
 
-  test('one for the base URL with any port and for loopback is answered, and health always', async () => {
+  test('a request for the base URL or for loopback is answered, with any port', async () => {
     for (const host of [
       new URL(service.baseURL).host,
       'localhost',

@@ -33,7 +33,7 @@ describe.each(stores)('a sign-in from a new browser, on %s', (store) => {
     expect(notice.text).toContain('Firefox on Linux');
   });
 
-  test('is not reported where it made the account, or where the browser has proven an earlier sign-in', async () => {
+  test('is not reported where it made the account or has proven a sign-in', async () => {
     const known = browser();
     const { tab } = await signIn(service, 'known@example.test', { tab: known });
     await tab.delete('sessions/~').is(200);

@@ -130,7 +130,7 @@ describe.each(stores)('prompt=select_account, on %s', (store) => {
     },
   );
 
-  test('no address is filled in where the app names another person, by a user name or an ID token', async () => {
+  test('no address is filled in where the app names another person', async () => {
     const { id_token: token } = (
       await redeem(service, await signIn(service, `named-${store}@example.test`))
     ).body;

@@ -46,7 +46,7 @@ describe.each(stores)('the events of a session, over %s', (store) => {
     await redeem(service, { ...begun, callback });
   };
 
-  test('say how the person signed in, and again, and which Clients got codes and tokens, on any replica', async () => {
+  test('say how the person signed in, and which Clients got codes and tokens', async () => {
     const signedIn = await signIn(service, 'ada@example.test', {
       tab: newBrowser(),
       scope: 'openid email offline_access',

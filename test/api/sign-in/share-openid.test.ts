@@ -50,7 +50,7 @@ describe.each(stores)('a policy that forbids sharing openid, on %s', (store) => 
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     });
 
-  test('refuses sign-in, code, renewal and userinfo, with the words of the rule where they are for people', async () => {
+  test('refuses sign-in, code, renewal and userinfo, with the words of the rule', async () => {
     const done = await signIn(service, 'ada@example.test', {
       scope: 'openid email offline_access',
       parameters: { prompt: 'consent' },
@@ -137,7 +137,7 @@ describe.each(stores)('a policy that forbids sharing openid, on %s', (store) => 
     });
   });
 
-  test('is no reason to refuse where the rule permits a passkey: the session is asked for one', async () => {
+  test('is no reason to refuse where the rule permits a passkey', async () => {
     const { tab } = await signIn(service, 'grace@example.test');
     await inForce(
       rule.replace('app" };', 'app" && context has assurance && context.assurance != "phr" };'),

@@ -178,7 +178,7 @@ describe.each(stores)('signing out over two replicas, on %s', (store) => {
     expect(payload).not.toHaveProperty('nonce');
   }
 
-  test('DELETE of a session: all that hangs on it is dead on both, what is used offline apart', async () => {
+  test('DELETE of a session ends all that hangs on it, offline use apart', async () => {
     const ada = await person('l2@example.test');
     const before = listener.tokens.length;
     const { body: ended, headers } = await ada.tab.delete('sessions/~').is(200);
@@ -221,7 +221,7 @@ describe.each(stores)('signing out over two replicas, on %s', (store) => {
     await tab.get('sessions/~').fails(401, 'Unauthorized');
   });
 
-  test('a Client that does not answer delays no one; it is notified repeatedly, each time by a new token, then given up, and its last status says so', async () => {
+  test('a Client that does not answer delays no one and is given up at last', async () => {
     const ada = await person('h5@example.test');
     await also(ada.tab, 'down');
     const elsewhere = (await signIn(one, 'h5@example.test')).tab;
@@ -294,7 +294,7 @@ describe.each(stores)('signing out over two replicas, on %s', (store) => {
     );
   }, 120_000);
 
-  test('the sample is notified, and where it does not run at that time, once it runs again', async () => {
+  test('the sample is notified, or once it runs again', async () => {
     const notes = await startNotes(one);
     const rounds = ['running', 'ended'] as const;
     try {
@@ -369,7 +369,7 @@ describe.each(stores)('signing out over two replicas, on %s', (store) => {
   }, 120_000);
 
   test.each(['disabled', 'deleted'] as const)(
-    'an account %s: all of it, of every session, what is used offline and sign-ins under way too',
+    'an account %s: all of it, of every session',
     async (how) => {
       broken.state = 'Up';
       const address = `l2-${how}@example.test`;

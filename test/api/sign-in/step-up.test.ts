@@ -106,7 +106,7 @@ describe.each(stores)('step-up, on %s', (store) => {
       .toMatchObject({ acr_values: 'phr' });
   });
 
-  test('a token of the command that is too old is asked for a new sign-in, a browser is refused', async () => {
+  test('a token of the command that is too old is asked for a new sign-in', async () => {
     const token = await tokenOf(service, operator);
     const create = (name: string) =>
       oauth.protectedResourceRequest(
@@ -130,7 +130,7 @@ describe.each(stores)('step-up, on %s', (store) => {
     expect(refused.message).toContain('sign in again');
   });
 
-  test('a challenge names the passkey where a rule wants one, and nothing where none helps', async () => {
+  test('a challenge names the passkey where a rule wants one', async () => {
     const { tab } = await withPasskey(service, address());
     const token = await tokenOf(service, tab);
     const read = (path: string) =>
@@ -178,7 +178,7 @@ describe.each(stores)('step-up, on %s', (store) => {
     await withRule('');
   });
 
-  test('a rule that wants a method which the person did not use is not asked for over and over', async () => {
+  test('a rule that wants an unused method is not asked for over and over', async () => {
     const email = address();
     await withRule(
       '@id("codes") @message("By code only.") forbid (principal, action == Action::"signIn", resource == Client::"app") ' +

@@ -300,7 +300,7 @@ describe.each(stores)('the strength of who takes an address, on %s', (store) => 
     expect((await strengthOf(await take(address()))).acr).toBe('phr');
   });
 
-  test('a change to such an address ends the session that counts in full, and one by mail stays', async () => {
+  test('a change to such an address ends the session that counts in full', async () => {
     const [email, other] = [address(), address()];
     await nameIn('leads', email, other);
     const { tab } = await signedInByPasskey(service, address());
@@ -314,7 +314,7 @@ describe.each(stores)('the strength of who takes an address, on %s', (store) => 
     expect((await weak.get('accounts/~').is(200)).body.status.email.address).toBe(other);
   });
 
-  test('a recovery that the owner begins ends sooner than the wait of who took the address', async () => {
+  test('a recovery that the owner begins ends before the wait of the other', async () => {
     const email = address();
     await (await byMailbox(email)).delete('accounts/~').is(200);
     const { authenticator } = await signUp(email);

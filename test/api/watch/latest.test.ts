@@ -47,7 +47,7 @@ class Deaf {
 }
 
 describe.each(stores)('what is read without a version, on %s', (store) => {
-  test('a list has what was answered before it, though the watch cache has not heard of it', async () => {
+  test('a list has what was answered before it, ahead of the watch cache', async () => {
     if (store === 'etcd') etcd ??= await startEtcd();
     const deaf = new Deaf(
       store === 'etcd'

@@ -156,7 +156,7 @@ describe.each([
   ['HTTP', false],
   ['HTTPS', true],
 ] as const)('a line, over %s', (_, secure) => {
-  test('is given to the socket in one piece, framed once for any number of watches, and leaves with the others of its turn', async () => {
+  test('is given to the socket in one piece, framed once for all watches', async () => {
     const teller = await Teller.start(secure);
     const clients = [teller.client().ask(...watch), teller.client().ask(...watch)];
     const answers = [await teller.res(0), await teller.res(1)];
@@ -180,7 +180,7 @@ describe.each([
       ]);
   });
 
-  test('stands in its place among what else is written, the last chunk behind it; the connection goes on', async () => {
+  test('stands in its place among what else is written, the last chunk behind it', async () => {
     const teller = await Teller.start(secure);
     const client = teller.client().ask(...watch);
     const res = await teller.res();
@@ -219,7 +219,7 @@ describe.each([
     expect(rest).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*after$/);
   });
 
-  test('waits for its turn where the answer before it on the connection is not given, and those behind wait for it', async () => {
+  test('waits for its turn behind an unanswered request on the connection', async () => {
     const teller = await Teller.start(secure);
     const client = teller
       .client()
@@ -246,7 +246,7 @@ describe.each([
     expect(rest).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*after$/);
   });
 
-  test('reaches a reader that stops and goes on, whole and in order, however it is mixed with other writes', async () => {
+  test('reaches a reader that stops and goes on, whole and in order', async () => {
     const teller = await Teller.start(secure);
     await fc.assert(
       fc.asyncProperty(
@@ -317,7 +317,7 @@ describe.each([
 });
 
 describe('a line', () => {
-  test('goes unframed to whom node frames nothing for, to its end by the end of the connection', async () => {
+  test('goes unframed to those for whom node frames nothing', async () => {
     const teller = await Teller.start();
     for (const [i, version] of ['HTTP/1.0', 'HTTP/1.0\r\nConnection: keep-alive'].entries()) {
       const client = teller.client().ask(`GET /watch ${version}`);
@@ -336,7 +336,7 @@ describe('a line', () => {
     }
   });
 
-  test('goes in chunks to who asks that the connection be closed, or says TE over HTTP/1.0 as node takes it; the last chunk is there', async () => {
+  test('is sent in chunks if the connection is to close or TE asks for it', async () => {
     const teller = await Teller.start();
     for (const [i, asking] of [
       [...watch, 'Connection: close'],

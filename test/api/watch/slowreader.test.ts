@@ -88,7 +88,7 @@ class Reader {
 }
 
 describe.each(stores)('watches that are far behind, on %s', (store) => {
-  test('a reader that comes back after more changes than one connection sends gets all of them', async () => {
+  test('a reader that comes back gets all the changes that it missed', async () => {
     const service = await startTest({ store, flags: ['--operators', 'op@example.test'] });
     await createClient(service, 'app');
     const { tab } = await signIn(service, 'op@example.test');
@@ -134,63 +134,60 @@ describe.each(stores)('watches that are far behind, on %s', (store) => {
   test.each([
     ['a session', false],
     ['a token, which is checked before each event', true],
-  ])(
-    'a reader by %s that stops during many changes is cut after a whole revision, delays no one, and goes on from there without gap or repetition',
-    async (_, byToken) => {
-      const service = await startTest({ store, flags: ['--operators', 'op@example.test'] });
-      await createClient(service, 'app');
-      const { tab } = await signIn(service, 'op@example.test');
-      const names = Array.from({ length: 40 }, (_, i) => `g${i}`);
-      const change = (name: string, round: number) =>
-        repeated(() =>
-          service.store.change(service.store.systemCall(), (tx) =>
-            round === 0
-              ? tx.create(Group, {
-                  metadata: { name },
-                  status: {},
-                  spec: {
-                    displayName: '0',
-                    members: Array.from(
-                      { length: 300 },
-                      (_, i) => `member-${i}-of-${name}@example.test`,
-                    ),
-                  },
-                })
-              : tx.update(Group, name, ({ spec }) => {
-                  spec.displayName = `${round}`;
-                }),
-          ),
-        );
-      const token = byToken ? await tokenOf(service, tab) : undefined;
-      const from = (await tab.get('groups').is(200)).body.metadata.resourceVersion;
-      const others = service.store.watchCache.watchers;
-      const [slow, quick] = [new Reader(tab, from, token), new Reader(tab, from, token)];
-      await Promise.all([slow.answered, quick.answered]);
-      // Before, they follow the history as fast as they read, and are not cut.
-      await until(() => service.store.watchCache.watchers === others + 2);
-      quick.read();
-      for (let round = 0; round < 36; round += 1)
-        await Promise.all(names.map((name) => change(name, round)));
-      const count = names.length * 36;
-      await quick.until(({ received }) => received.length === count);
-      await until(() => service.store.watchCache.watchers < others + 2);
-      slow.read();
-      await slow.ended;
-      expect(slow.received.length).toBeLessThan(count);
-      const again = new Reader(tab, slow.last, token);
-      await again.answered;
-      again.read();
-      while (again.received.at(-1) !== quick.received.at(-1))
-        await new Promise((resolve) => {
-          setTimeout(resolve, 20);
-        });
-      const both = [...slow.received, ...again.received];
-      expect({
-        missed: quick.received.filter((one) => !both.includes(one)).length,
-        received: both.length,
-      }).toEqual({ missed: 0, received: count });
-      expect(both).toEqual(quick.received);
-      for (const reader of [quick, again]) reader.stop();
-    },
-  );
+  ])('a reader by %s that stops is cut after a whole revision', async (_, byToken) => {
+    const service = await startTest({ store, flags: ['--operators', 'op@example.test'] });
+    await createClient(service, 'app');
+    const { tab } = await signIn(service, 'op@example.test');
+    const names = Array.from({ length: 40 }, (_, i) => `g${i}`);
+    const change = (name: string, round: number) =>
+      repeated(() =>
+        service.store.change(service.store.systemCall(), (tx) =>
+          round === 0
+            ? tx.create(Group, {
+                metadata: { name },
+                status: {},
+                spec: {
+                  displayName: '0',
+                  members: Array.from(
+                    { length: 300 },
+                    (_, i) => `member-${i}-of-${name}@example.test`,
+                  ),
+                },
+              })
+            : tx.update(Group, name, ({ spec }) => {
+                spec.displayName = `${round}`;
+              }),
+        ),
+      );
+    const token = byToken ? await tokenOf(service, tab) : undefined;
+    const from = (await tab.get('groups').is(200)).body.metadata.resourceVersion;
+    const others = service.store.watchCache.watchers;
+    const [slow, quick] = [new Reader(tab, from, token), new Reader(tab, from, token)];
+    await Promise.all([slow.answered, quick.answered]);
+    // Before, they follow the history as fast as they read, and are not cut.
+    await until(() => service.store.watchCache.watchers === others + 2);
+    quick.read();
+    for (let round = 0; round < 36; round += 1)
+      await Promise.all(names.map((name) => change(name, round)));
+    const count = names.length * 36;
+    await quick.until(({ received }) => received.length === count);
+    await until(() => service.store.watchCache.watchers < others + 2);
+    slow.read();
+    await slow.ended;
+    expect(slow.received.length).toBeLessThan(count);
+    const again = new Reader(tab, slow.last, token);
+    await again.answered;
+    again.read();
+    while (again.received.at(-1) !== quick.received.at(-1))
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20);
+      });
+    const both = [...slow.received, ...again.received];
+    expect({
+      missed: quick.received.filter((one) => !both.includes(one)).length,
+      received: both.length,
+    }).toEqual({ missed: 0, received: count });
+    expect(both).toEqual(quick.received);
+    for (const reader of [quick, again]) reader.stop();
+  });
 });

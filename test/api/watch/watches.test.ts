@@ -142,7 +142,7 @@ describe.each(stores)('watches, on %s', (store) => {
       await operator.get('groups?watch=true&continue=x').fails(400, 'BadRequest');
     });
 
-    test('from a version that was never reached gets ERROR 410 and is closed, with initial events too', async () => {
+    test('from a version that was never reached gets ERROR 410 and is closed', async () => {
       const now = await latest();
       const streams = [
         '',
@@ -162,7 +162,7 @@ describe.each(stores)('watches, on %s', (store) => {
     });
   });
 
-  test('each of three selectors sees its own, and a label that comes and goes is ADDED and DELETED', async () => {
+  test('each of three selectors sees its own, a new label as ADDED', async () => {
     const of = own();
     const from = await latest();
     const [a, b, both] = ['a', 'b', 'a,b'].map(
@@ -211,7 +211,7 @@ describe.each(stores)('watches, on %s', (store) => {
     }
   });
 
-  test('of one object sends its events alone: created, changed, deleted at the revision of the deletion, created again', async () => {
+  test('of one object sends its events alone', async () => {
     const of = own();
     const name = `one-${of}`;
     const streams = [
@@ -252,7 +252,7 @@ describe.each(stores)('watches, on %s', (store) => {
     from.close();
   });
 
-  test('ends cleanly at its deadline, with a last bookmark that went along with what happened to other kinds, and goes on from there', async () => {
+  test('ends cleanly at its deadline, and goes on from its last bookmark', async () => {
     const query = `claimsproviders?watch=true&resourceVersion=${await latest()}&timeoutSeconds=2`;
     let [marked, plain, metadata]: [Stream?, Stream?, any?] = [];
     do {
@@ -297,7 +297,7 @@ describe.each(stores)('watches, on %s', (store) => {
     stream.close();
   });
 
-  test('get bookmarks where they ask for them and else nothing, and end after half an hour to an hour', async () => {
+  test('get bookmarks where they ask for them, and end within an hour', async () => {
     const [asked, ends]: number[][] = [[], []];
     const [real, once] = [globalThis.setInterval, globalThis.setTimeout];
     const from = await latest();
@@ -357,7 +357,7 @@ describe.each(stores)('watches, on %s', (store) => {
       }
     });
 
-    test('and takes nothing is cut; what it had, and what it comes back for, is all there is, once', async () => {
+    test('and reads nothing is cut; what it had is all there is, once', async () => {
       const of = own();
       await create(`slow-${of}`, of);
       const from = await latest();
