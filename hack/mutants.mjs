@@ -23,7 +23,7 @@ const testErrors =
 async function buildPages({ name, changes, at }) {
   if (!changes.some(({ file }) => file.startsWith('ui/'))) return undefined;
   const folder = join(reports, `${at}-root`);
-  const build = ['ui/build.mjs', 'pages', join(folder, 'dist/ui'), 'test/mutants/vite-plugin.mjs'];
+  const build = ['ui/build.mjs', join(folder, 'dist/ui'), 'test/mutants/vite-plugin.mjs'];
   await promisify(execFile)(process.execPath, build, {
     cwd: root,
     env: { ...process.env, VESTIBULE_MUTANT: name },

@@ -48,7 +48,7 @@ describe('one metric', () => {
     expect(evaluate(bounds, rounds, [0.3, 0.4]).verdict).toBe(verdict);
   });
 
-  test('the slowest of a hundred is that of all the times of a window, where they are known', async () => {
+  test('the slowest of a hundred is that of all the times of a window', async () => {
     const side = (name: string): Side => ({
       name,
       stop: async () => undefined,
@@ -103,7 +103,7 @@ describe('one metric', () => {
   test('a quick run gives no verdict', () =>
     expect(evaluate(atMost, [99], [1], true).verdict).toBe('quick'));
 
-  test('the middle round is the value; the spread is largest over smallest, of a budget, which each round may keep, the share of it', () => {
+  test('the middle round is the value; the spread is largest over smallest', () => {
     expect(evaluate(atMost, [2, 2.4, 2.2], [])).toEqual({
       ratio: 2.2,
       spread: 1.2,
@@ -181,7 +181,7 @@ describe('a row', () => {
   });
 });
 
-test('what sides cost: bytes for each operation, memory, start, each side of a row once', () => {
+test('what sides cost is said once a row: bytes, memory, start', () => {
   const server = (written: number): Sample => ({ ...sample(20_000), written });
   const samples = new Map([
     ['ours, asked', [server(5_000), server(7_000), server(6_000)]],
@@ -250,7 +250,7 @@ test('a row is asked for by its number, by what its ids begin with, or by an id'
   expect(wanted('3x')).toEqual(['3x']);
 });
 
-test('a row cut into slices takes turns within each round, and a round is the sum of its slices', async () => {
+test('a row cut into slices changes sides within each round', async () => {
   const turns: string[] = [];
   const side = (name: string): Side => ({
     name,
@@ -321,7 +321,7 @@ test('middles, shares and spreads', () => {
   expect(spreadOf([2, 1, 4])).toBe(4);
 });
 
-test('what stays for one sign-in a day: bytes times days by kind, without mails of the mock mailbox', () => {
+test('what stays for one sign-in a day is bytes times days, by kind', () => {
   const [now, day] = [1_000, 86_400_000];
   const entry = (key: string, bytes: number, days?: number) => ({
     key,

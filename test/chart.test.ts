@@ -36,7 +36,7 @@ function* within(value: any, path = '#'): Generator<readonly [string, any]> {
     if (!['default', 'enum'].includes(name)) yield* within(inner, `${path}/${name}`);
 }
 
-test('every template first refuses sections that are null, which are those of the values', () => {
+test('every template first refuses sections that are null', () => {
   const first = '{{- include "vestibule.sections" . -}}\n';
   for (const [name, text] of templates)
     if (!name.endsWith('.tpl')) expect([name, text.startsWith(first)]).toEqual([name, true]);
@@ -46,7 +46,7 @@ test('every template first refuses sections that are null, which are those of th
   expect(named!.split(' ')).toEqual(sections);
 });
 
-test('the schema accepts the defaults and every scenario, refers to no other schema, and is closed where a map is not free', () => {
+test('the schema accepts the defaults and every scenario', () => {
   expect([validate(parse(read('values.yaml'))), validate.errors]).toEqual([true, null]);
   const scenarios = readdirSync(join(chart, 'ci'));
   expect(scenarios.length).toBeGreaterThanOrEqual(8);
@@ -215,7 +215,7 @@ test.each([
   expect(named.filter((path) => !known(path))).toEqual([]);
 });
 
-test('the compose file gives settings that a start takes, and asks for health in the image', () => {
+test('the compose file gives settings that a start accepts', () => {
   const {
     services: {
       vestibule: {

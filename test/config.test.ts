@@ -208,7 +208,7 @@ describe('a file of settings', () => {
     expect(lines).toEqual([expect.stringMatching(`^${variable}${expected}`)]);
   });
 
-  test('every problem is reported at once, with those of flags and environment; a setting with a wrong value is not also reported as missing', async () => {
+  test('every problem is reported at once, a wrong value not as missing too', async () => {
     const lines = await problems('dataDir: 5\nmockMail: yes\nportt: 1\nlogLevel: loud\n', {
       flags: ['--bogus', 'y', '--port', 'many', 'more', '-v'],
       environment: { VESTIBULE_NOTHING: '1' },
@@ -321,7 +321,7 @@ describe('a secret', () => {
     expect(await problems({ smtpUrl: hush }, { flags, mode: 0o640 })).toEqual([]);
   });
 
-  test('is read from the file that its key with File names, however open the settings are, and that file is followed unless another place wins', async () => {
+  test('is read from the file that its key with File names, which is followed', async () => {
     const held = join(temporary(), 'smtp-url');
     writeFileSync(held, `${hush}\n`, { mode: 0o600 });
     const path = file({ smtpUrlFile: held }, 0o644);
@@ -357,7 +357,7 @@ describe('a secret', () => {
     ).toEqual([expect.stringMatching(/^VESTIBULE_SMTP_URL_FILE: .* cannot be read \(EISDIR\)$/)]);
   });
 
-  test('is not read from a file that everybody may read; the group of a Kubernetes Secret may', async () => {
+  test('is not read from a file that everybody may read', async () => {
     const held = join(temporary(), 'smtp-url');
     writeFileSync(held, `${hush}\n`);
     for (const mode of [0o644, 0o604, 0o602]) {
@@ -522,7 +522,7 @@ describe('the section of the limits', () => {
   };
   const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
 
-  test('is read with units into milliseconds, bytes and counts, from the file, variables and flags', async () => {
+  test('is read with units, from the file, variables and flags', async () => {
     const text =
       'limits:\n  accessTokenLifetime: 30m\n  requestHeaderSize: 32Ki\n  emailCodeTries: 3\n  interactionLifetime: 2h\n';
     const {

@@ -83,7 +83,7 @@ async function signedIn(service: { tab(): Tab; baseURL: string }): Promise<Tab> 
 }
 
 describe.each(stores)('a key that was dropped, on %s', (store) => {
-  test('opens nothing any more, also on a replica that has the former file; what other keys made goes on', async () => {
+  test('opens nothing any more, also on a replica that has the former file', async () => {
     if (store === 'etcd') etcd ??= await startEtcd();
     const open = (): Promise<Storage> =>
       etcd && store === 'etcd'
@@ -167,7 +167,7 @@ describe('keys of which every one of a sort was dropped', () => {
     ]).toEqual([-1, 0]);
   });
 
-  test('are distinguished from a file with other keys altogether, which is no step of a rotation', () => {
+  test('are distinguished from a file with other keys altogether', () => {
     const [before, other] = [
       new Keys(file).ids(),
       new Keys({ ...newKeys(), pairwise: file.pairwise }).ids(),

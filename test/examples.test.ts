@@ -27,8 +27,8 @@ const known: Record<'ts' | 'tsx', { imports: readonly Origin[]; values: string }
     imports: [
       { from: 'zod', names: '{ z }' },
       { from: 'registry/action.js', names: '{ defineAction }' },
-      { from: 'registry/conditions.js', names: '{ conditions }' },
-      { from: 'registry/secret-schema.js', names: '{ secret }' },
+      { from: 'registry/schema/conditions.js', names: '{ conditions }' },
+      { from: 'registry/schema/secret-schema.js', names: '{ secret }' },
       { from: 'kinds/define-kind.js', names: '{ defineKind }' },
       { from: 'registry/kinds-of.js', names: '{ kindsOf }' },
       {
@@ -42,7 +42,7 @@ const known: Record<'ts' | 'tsx', { imports: readonly Origin[]; values: string }
       { from: 'mail/layout.js', names: '{ type Block, type MailContent }' },
       { from: 'mail/message.js', names: '{ plainName, type Message }' },
       { from: 'mail/messages.js', names: '{ type MailOrder }' },
-      { from: 'kinds/group/group.js', names: '{ Group }' },
+      { from: 'kinds/people/group/group.js', names: '{ Group }' },
       { from: 'kinds/signin/schema-types.js', names: '{ line }' },
     ],
     values:
@@ -52,8 +52,8 @@ const known: Record<'ts' | 'tsx', { imports: readonly Origin[]; values: string }
     imports: [
       { from: 'preact', names: '{ render }' },
       { from: 'preact/hooks', names: '{ useState }' },
-      { from: 'ui/base/i18n.js', names: '{ addMessages }' },
-      { from: 'ui/base/message.js', names: '{ t }' },
+      { from: 'ui/base/text/i18n.js', names: '{ addMessages }' },
+      { from: 'ui/base/text/message.js', names: '{ t }' },
       { from: 'ui/base/page.js', names: '{ Page, mountPoint }' },
       { from: 'ui/base/view.js', names: '{ View }' },
       { from: 'ui/messages/en/mailbox.json', names: 'messages' },

@@ -14,7 +14,7 @@ const bill = (SOURCE_DATE_EPOCH: string): string =>
     env: { ...process.env, SOURCE_DATE_EPOCH },
   });
 
-test('the bill of materials names every installed package, also indirect ones, and is the same for the same time', () => {
+test('the bill of materials names every installed package', () => {
   const text = bill('1700000000');
   expect(bill('1700000000')).toBe(text);
   const { components, dependencies, metadata, serialNumber } = JSON.parse(text);

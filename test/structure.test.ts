@@ -64,15 +64,15 @@ const fenced: Record<string, readonly string[]> = {
   'cookie-parser': ['apiserver'],
   'oidc-provider': ['provider'],
   nodemailer: ['mail'],
-  'csv-parse': ['cmd/vestibule/client/import-file', 'ui/console/import-file'],
+  'csv-parse': ['cmd/vestibule/client/import-file', 'ui/console/people/import-file'],
   'json-merge-patch': ['apiserver/codec/merge-patch'],
   preact: ['ui'],
   pino: ['observability/log'],
   'prom-client': ['observability/metrics/metrics'],
   '@cedar-policy/cedar-wasm': ['policy'],
-  '@simplewebauthn/server': ['kinds/passkey'],
-  '@peculiar/x509': ['cmd/vestibule/serve/self-signed-certificate'],
-  '@simplewebauthn/browser': ['ui/base/webauthn'],
+  '@simplewebauthn/server': ['kinds/people/passkey'],
+  '@peculiar/x509': ['cmd/vestibule/serve/tls/self-signed-certificate'],
+  '@simplewebauthn/browser': ['ui/base/passkeys/webauthn'],
 };
 
 const files = (folder: string): string[] =>
@@ -236,7 +236,7 @@ describe('the structure', () => {
     const late = ['@peculiar/x509', '@simplewebauthn/server', 'etcd3', 'nodemailer', 'prom-client'];
     const reached = new Set(['cmd/vestibule/main', 'cmd/vestibule/serve/service']);
     for (const path of reached) for (const one of importedAtOnce(path)) reached.add(one);
-    expect(reached.has('kinds/passkey/webauthn/library')).toBe(true);
+    expect(reached.has('kinds/people/passkey/webauthn/library')).toBe(true);
     expect(late.filter((name) => reached.has(name))).toEqual([]);
   });
 
@@ -251,7 +251,7 @@ describe('the structure', () => {
     const own = [
       'cmd/vestibule/client/',
       'cmd/vestibule/terminal/',
-      'registry/nearest-name',
+      'registry/schema/nearest-name',
       'node:',
     ];
     expect(
@@ -320,7 +320,7 @@ describe('the structure', () => {
   });
 });
 
-test('tests draw by a seed that a failure prints: fast-check and Math.random are in one file each', () => {
+test('tests draw by a seed that a failure prints', () => {
   /** Ports and prefixes must differ between suites that run at once, whatever their seed. */
   const own = ['support/random.ts', 'support/service.ts', 'support/watched.ts'];
   own.push('faults/deletion.test.ts', 'storage/etcd-server.ts', 'structure.test.ts');

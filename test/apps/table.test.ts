@@ -14,7 +14,7 @@ const rows = [
     .matchAll(/^\| (?!Program|-)(.+) \|$/gm),
 ].map(([, cells]) => cells!.split(' | '));
 
-test('the table of the page has each program that is run, with the versions that are run', () => {
+test('the table of the page has each program and version that is run', () => {
   expect(rows.map(([name]) => name)).toEqual(apps.map(({ name }) => name));
   for (const [i, app] of apps.entries())
     for (const { name, version } of packagesOf(app))
@@ -24,7 +24,7 @@ test('the table of the page has each program that is run, with the versions that
       ]);
 });
 
-test('at least fifteen programs sign a person in on the first try, and each other has its reason', () => {
+test('at least fifteen programs sign a person in on the first try', () => {
   const isFirstTry = ([, , first]: string[]): boolean => first === 'yes';
   expect(rows.filter(isFirstTry).length).toBeGreaterThanOrEqual(15);
   for (const row of rows.filter((one) => !isFirstTry(one)))

@@ -16,7 +16,7 @@ export async function fill(bench: Bench, data: string, count: number): Promise<n
   const [{ openEmbedded }, { encode, objectKey, uniqueKey }, { Account }] = await Promise.all([
     load('storage/embedded/embedded.js'),
     load('registry/encoded-object.js'),
-    load('kinds/account/account.js'),
+    load('kinds/people/account/account.js'),
   ]);
   const storage = await openEmbedded({ directory: join(data, 'store') });
   let bytes = 0;

@@ -88,7 +88,7 @@ async function call(
   return printed;
 }
 
-test('the SDK of the Model Context Protocol, client and server, signs people in and calls tools as them', async () => {
+test('the SDK of the Model Context Protocol signs people in and calls tools', async () => {
   const { tab: ada } = await signIn(service, 'ada@example.test');
   const { tab: eve } = await signIn(service, 'eve@example.test');
   expect(await call(ada, 'add_note', { text: 'Buy bread.' })).toEqual(['There are 1 notes now.']);

@@ -16,7 +16,7 @@ afterAll(async () => {
   await stopAll();
 });
 
-test('oauth4webapi signs a person in for a client_id that is a URL, refreshes and revokes', async () => {
+test('oauth4webapi signs in, refreshes and revokes for a client_id that is a URL', async () => {
   const { service, operator } = opened;
   const { cedar } = (await operator.get('policies/p-1').is(200)).body.spec;
   const rule = `permit (principal, action == Action::"register", resource)

@@ -250,7 +250,7 @@ const lives = [
 
 describe.each(helms.map((one, i) => [one.name, one, i] as const))('%s', (_, one, number) => {
   test.each(lives)(
-    'installs it %s, upgrades it to other values (no release came before this one), goes back and uninstalls',
+    'installs it %s, upgrades it to other values, goes back and uninstalls',
     async (where, scenario, changes) => {
       const namespace = `life-${number}-${scenario}`;
       const [first, second] = [
@@ -316,7 +316,7 @@ describe.each(helms.map((one, i) => [one.name, one, i] as const))('%s', (_, one,
   );
 });
 
-test('a larger volume is refused and leaves what there was; after the two steps of the how-to it is taken', async () => {
+test('a larger volume is refused; after the two steps of the how-to it is accepted', async () => {
   const namespace = 'larger';
   const release = new Release(helm!, namespace);
   const larger = [chart, ...valuesOf('embedded'), '--set', 'store.embedded.size=9Gi'];
@@ -434,7 +434,7 @@ test.each(
   }
 });
 
-test('what is rendered for aggregation starts in a pod of this cluster, and believes the front proxy that the cluster names', async () => {
+test('what is rendered for aggregation starts in a pod of this cluster', async () => {
   const namespace = 'started';
   const { pem } = here.certificates;
   const values = [

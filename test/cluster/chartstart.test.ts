@@ -52,7 +52,7 @@ test('what is rendered for an embedded store starts, is well and ends', async ()
   expect(await pod.ready).toEqual(['http://localhost:8080', expect.any(String)]);
 });
 
-test('what is rendered for a front proxy believes its certificates, over TLS of its own', async () => {
+test('what is rendered for a front proxy believes its certificates', async () => {
   const pod = await lives(await rendered('frontproxy'));
   expect(await pod.ready).toEqual([
     'https://id.example.org',
@@ -61,7 +61,7 @@ test('what is rendered for a front proxy believes its certificates, over TLS of 
   ]);
 });
 
-test('the first operator is the one that the values name, until the Group of the how-to lists a member', async () => {
+test('the first operator is the one that the values name, until a Group does', async () => {
   const page = 'docs/how-to/kubernetes.md';
   const [trial, , { manifests }] = valuesIn(page);
   manifests['my-app.yaml'].spec.redirectURIs = ['https://app.example.test/callback'];
@@ -112,7 +112,7 @@ test('what is rendered for etcd starts, is well and ends', async () => {
   expect(await pod.ready).toEqual(['https://id.example.org', expect.any(String)]);
 });
 
-test('the chart rendered with every value starts, except for what only a cluster can provide', async () => {
+test('the chart rendered with every value starts', async () => {
   const { endpoint, sent } = await here.collector();
   const pod = await lives(
     await rendered('everything', {
@@ -131,7 +131,7 @@ test('the chart rendered with every value starts, except for what only a cluster
   ).toEqual(new Set(['/otlp/v1/traces Bearer two sign-in']));
 });
 
-test('what is rendered for a collector sends it every trace, under the name that its objects have, or none', async () => {
+test('what is rendered for a collector sends it every trace', async () => {
   const { endpoint, sent } = await here.collector();
   await lives(
     await rendered('embedded', { tracing: { endpoint, headers: { existingSecret: 'collector' } } }),

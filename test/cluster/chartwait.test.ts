@@ -70,7 +70,7 @@ describe.each(helms.map((one, i) => [one.name, one, i] as const))('%s', (_, helm
     };
   };
 
-  test('install --wait returns when the service is ready, test asks it, and uninstall --wait leaves no pod', async () => {
+  test('install --wait returns when the service is ready', async () => {
     const namespace = `wait-${number}-embedded`;
     const run = at(namespace);
     const values = valuesOf('embedded');
@@ -114,7 +114,7 @@ describe.each(helms.map((one, i) => [one.name, one, i] as const))('%s', (_, helm
     await run('uninstall', '--wait');
   });
 
-  test('install --wait fails where a Secret is missing, and an upgrade succeeds once it is there', async () => {
+  test('install --wait fails where a Secret is missing; an upgrade mends it', async () => {
     const namespace = `wait-${number}-late`;
     const run = at(namespace);
     await objects.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });

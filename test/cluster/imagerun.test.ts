@@ -192,7 +192,7 @@ test('of the context, .dockerignore keeps out what the image is not made of', ()
   expect(found).toEqual(kept.map((file) => `/build/${file}`));
 });
 
-test('it runs as an unprivileged user, names its source, and listens on the declared port', () => {
+test('it runs as an unprivileged user, names its source, and listens', () => {
   const [
     {
       Config: config,
@@ -219,7 +219,7 @@ test('it runs as an unprivileged user, names its source, and listens on the decl
   ]);
 });
 
-test('it holds Node, what runs, and no shell, npm or package manager; little enough of it', () => {
+test('it holds Node, what runs, and no shell, npm or package manager', () => {
   const names = layers.flatMap((one) => one.names);
   expect(names).toContain('/usr/local/bin/node');
   expect(
@@ -242,7 +242,7 @@ test('it holds Node, what runs, and no shell, npm or package manager; little eno
   expect(megabytes(layers.map(({ size }) => size))).toBeLessThan(90);
 });
 
-test('its bill of materials names every package in it and no other, and what the pages are made of', () => {
+test('its bill of materials names every package in it and no other', () => {
   const { installed, named } = packagesOf(join(tree, 'app'));
   expect(named).toEqual(installed);
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -292,7 +292,7 @@ test('it prints its release, checks settings, and reports wrong ones on standard
   });
 });
 
-test('confined as in the chart, it serves sign-ins from its volume, ends at SIGTERM, and goes on from there', async () => {
+test('confined as in the chart, it serves sign-ins and goes on after SIGTERM', async () => {
   const kept = volume();
   const service = await serve(embedded, [kept]);
   const { container, asked } = service;
@@ -322,7 +322,7 @@ test('confined as in the chart, it serves sign-ins from its volume, ends at SIGT
   expect(await next.container.stop()).toBe(0);
 });
 
-test('as its first process it has no rights, writes to its volume alone, and opens no debugger', async () => {
+test('as its first process it has no rights and writes to its volume alone', async () => {
   const { container, asked } = await serve(embedded, [volume()]);
   const status = Object.fromEntries(
     container

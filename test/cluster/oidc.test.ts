@@ -200,7 +200,7 @@ describe('a kube-apiserver with the file of the page', () => {
     });
   });
 
-  test('gives them what their groups are bound to, by the command of the page, and nothing else', async () => {
+  test('gives them what their groups are bound to, and nothing else', async () => {
     const [hers, his] = [await signedIn(ada), await signedIn(bob)];
     expect(await kubectl.fails('--token', hers, 'get', 'namespaces')).toContain(
       `User "vestibule:${ada}" cannot list resource "namespaces"`,
@@ -403,7 +403,7 @@ describe('keys that are changed by "vestibule keys"', () => {
   };
   const accepted = async (token: string): Promise<boolean> => (await whoami(token)).code === 0;
 
-  test('are followed with no restart and no token refused, where it knew them before they were used', async () => {
+  test('are followed with no restart and no token refused', async () => {
     const old = await signedIn(ada);
     await step('add');
     readAnew();
@@ -419,7 +419,7 @@ describe('keys that are changed by "vestibule keys"', () => {
     for (const token of [fresh, old, await signedIn(bob)]) expect(await accepted(token)).toBe(true);
   });
 
-  test('without that are followed as soon as the API server reads the keys again, such as for a changed file; keys that are gone are refused from then on', async () => {
+  test('without that are followed as soon as the API server reads the keys again', async () => {
     const old = await signedIn(ada);
     for (const word of ['drop', 'add', 'use', 'drop']) await step(word);
     expect(await published()).not.toContain(kidOf(old));

@@ -202,7 +202,7 @@ async function write(
 }
 
 /** A rolling restart, behind an API server. */
-test(`two replicas on etcd are rolled over ${rolls} times under ${watches} watches and ${writers} writers`, async () => {
+test(`two replicas on etcd roll over ${rolls} times under ${watches} watches`, async () => {
   const acknowledged = new Map<string, string>();
   const from = Number(
     (await cluster.as('admin').get(`${API}/groups`, plain).is(200)).body.metadata.resourceVersion,

@@ -159,7 +159,7 @@ describe('what the pages show can be declared', () => {
     }
   });
 
-  test('and every address of this service that a page of an application names is one of its endpoints', async () => {
+  test('every address of this service that a page names is one of its endpoints', async () => {
     const { body } = await service.tab().get('/.well-known/openid-configuration').is(200);
     const served = new Set([
       service.baseURL,
@@ -231,7 +231,7 @@ describe('what the pages give to be configured', () => {
     expect(JSON.parse(out)).toEqual([mine.claims.sub, null, null, null]);
   });
 
-  test('kube-apiserver finds in the ID token what its configuration names (kubernetes-api-server.md)', async () => {
+  test('kube-apiserver is configured for the ID token (kubernetes-api-server.md)', async () => {
     const page = `${folder}/kubernetes-api-server.md`;
     const {
       jwt: [{ issuer, claimMappings, claimValidationRules }],
@@ -257,7 +257,7 @@ describe('what the pages give to be configured', () => {
     expect(read(page)).toContain(`--oidc-client-id=${issuer.audiences[0]}`);
   });
 
-  test('Grafana, Argo CD and oauth2-proxy are configured with the Client that the page declares', () => {
+  test('Grafana, Argo CD and oauth2-proxy are configured with the declared Client', () => {
     const [grafana, argo, proxy] = [
       given(`${folder}/grafana.md`, 'ini'),
       givenYaml(`${folder}/argo-cd.md`, 'data:\n  url').data,

@@ -107,7 +107,7 @@ async function tokenFor(tab: Tab, scope: string): Promise<oauth.TokenEndpointRes
   return oauth.processAuthorizationCodeResponse(server, client, response);
 }
 
-test('a client finds the service by the metadata of the API, and calls it until access is taken back', async () => {
+test('a client finds the service by the API’s metadata, and calls it', async () => {
   const refused = await call();
   expect(refused.status).toBe(401);
   expect(refused.headers.get('www-authenticate')).toBe(

@@ -178,7 +178,7 @@ describe('connections that only cost', () => {
   };
 
   test.each(Object.entries(kinds))(
-    '%s: good requests are answered after each of their bytes, and no slow request is held for ever',
+    '%s: good requests are answered, and no slow one is held for ever',
     async (what, { count, first, more, each, isCut }) => {
       const good = new GoodRequests();
       await good.round();
@@ -232,7 +232,7 @@ async function flood(
   return codes;
 }
 
-test('requests without a cookie are bounded by network: in answers, in what is stored, in memory', async () => {
+test('requests without a cookie are bounded by network', async () => {
   const [rate, seconds] = whole ? [100, 60] : [25, 10];
   const { I } = await begin(served);
   const form = (path: string, fields: Record<string, string>): Promise<number> =>

@@ -185,7 +185,7 @@ describe.each(stores)(
         expect(served.complaints).not.toMatch(/"level":"(error|fatal)"/);
     });
 
-    test('goes on over a restart with the token it has, and misses nothing of what was written right before and after', async () => {
+    test('goes on over a restart with the token it has, and misses nothing', async () => {
       const [served] = replicas as [Served];
       wire.mend(ports[0]!);
       await at(served)

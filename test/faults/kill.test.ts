@@ -106,7 +106,7 @@ describe.each(stores)(`kill -9 during ${signIns} sign-ins on %s, seed ${seed}`, 
     expect([...mailbox.counts].filter(([, mails]) => mails !== 1)).toEqual([]);
   });
 
-  test('every interaction stands where it was acknowledged to be, and a used code stays used', () =>
+  test('every interaction is where it was acknowledged to be, its code used', () =>
     each(async (person) => {
       for (const seen of person.witnessed) {
         await person.look(seen);
@@ -127,7 +127,7 @@ describe.each(stores)(`kill -9 during ${signIns} sign-ins on %s, seed ${seed}`, 
       ]);
     }));
 
-  test('a used authorization code or refresh token stays used, and its second use, while the first is remembered, ends what that was given', () =>
+  test('a used code or refresh token stays used, and its second use ends its grant', () =>
     each(async ({ tokens, spentRefresh }) => {
       const { code, verifier, access, refresh, redeemed } = tokens!;
       const spent = spentRefresh.at(-1);
@@ -166,7 +166,7 @@ describe.each(stores)(`kill -9 during ${signIns} sign-ins on %s, seed ${seed}`, 
       expect(halves(directory, entries)).toEqual([]);
     });
 
-    test('there is one Account for each address, with the name that was acknowledged, and one Grant', () => {
+    test('there is one Account for each address, and one Grant', () => {
       const accounts = objectsOf(entries, 'accounts') as {
         metadata: { name: string };
         spec: any;

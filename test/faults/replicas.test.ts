@@ -132,7 +132,7 @@ describe('two processes on one etcd', () => {
     );
   };
 
-  test('a session that is ended at one: its cookie and its access token are dead at the other, what is used offline is not', async () => {
+  test('a session that ends at one: its cookie and access token end at the other', async () => {
     const [cookies, tokens]: Refusal[][] = [[], []];
     for await (const { here, there, tab, bound, access, refresh } of turns(
       'session@example.test',
@@ -153,7 +153,7 @@ describe('two processes on one etcd', () => {
     tell('the access token of an ended session', tokens!);
   }, 120_000);
 
-  test('a grant that is revoked at one: its access and refresh tokens are dead at the other, the session is not', async () => {
+  test('a grant revoked at one: its tokens end at the other, the session does not', async () => {
     const [tokens, refreshes]: Refusal[][] = [[], []];
     for await (const { here, there, tab, access, refresh } of turns('grant@example.test')) {
       const { name } = (await tab.get('accounts/~').is(200)).body.metadata;
@@ -178,7 +178,7 @@ describe('two processes on one etcd', () => {
     tell('the refresh token of a revoked grant', refreshes!);
   }, 120_000);
 
-  test('a Client that is down delays no one; when the process that ended the session is killed, the other notifies the Client as soon as it is up', async () => {
+  test('a Client that is down delays no one, and is notified by another replica', async () => {
     const [one, two] = replicas as [Served, Served];
     const { tab } = await signIn(one, 'h5@example.test', { client: 'told' });
     const { tab: elsewhere } = await signIn(two, 'h5@example.test');

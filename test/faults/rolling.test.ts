@@ -211,7 +211,7 @@ async function roll(one: Served): Promise<number> {
   return took;
 }
 
-test(`while two replicas restart in turn under ${rate} sign-ins a second, each sign-in ends with tokens after at most one repeated request, and watches receive every change once`, async () => {
+test(`two replicas restart under ${rate} sign-ins a second: each ends with tokens`, async () => {
   const { tab } = await signIn(replicas[0]!, operator);
   const from = (await tab.get('sessions').is(200)).body.metadata.resourceVersion;
   const followers = Array.from({ length: watches }, () => new Follower(tab, from));

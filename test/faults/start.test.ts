@@ -8,7 +8,7 @@ import { stopAll, temporary } from '../support/service.js';
 
 afterAll(stopAll);
 
-test('a service that starts before etcd says so, starts again, and is ready once etcd answers', async () => {
+test('a service that starts before etcd says so, and is ready once etcd answers', async () => {
   const etcd = await startEtcd();
   await etcd.kill();
   const keys = join(temporary(), 'keys.json');

@@ -24,7 +24,7 @@ test('a text without languages is shown as it is, without a language', () => {
   expect(localText('Pics', { fr: 'Images' }, ['de'])).toEqual({ text: 'Pics' });
 });
 
-test('the messages of built-in scopes are those of the API, and every one has a translation', () => {
+test('the messages of built-in scopes are those of the API, all translated', () => {
   const expected = builtInScopes.flatMap(({ name, title, description, permissions, claims }) => [
     [`scope.${name}.title`, title],
     [`scope.${name}.description`, description],

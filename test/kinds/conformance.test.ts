@@ -252,6 +252,7 @@ conforms(Passkey, {
       transports: ['internal', 'hybrid'],
       authenticator: { aaguid: 'bada5566-a7aa-401f-bd96-45619a55120d', name: '1Password' },
       lastUsedTimestamp: null,
+      fullStrengthTimestamp: now,
     },
   }),
   invalid: [

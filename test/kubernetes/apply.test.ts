@@ -61,7 +61,7 @@ eachKubectl((found) => {
     expect(managersOf(changed)).toEqual(['kubectl Apply', 'kubectl-label Update']);
   });
 
-  test('several managers share an object; a conflict names the other, --force-conflicts takes over', async () => {
+  test('several managers share an object; --force-conflicts overrides the other', async () => {
     const name = `${prefix}-shared`;
     await apply(['--field-manager=flux'], group(name, { displayName: 'A' }));
     const other = group(name, { displayName: 'B', members: ['a@example.test'] });
@@ -110,7 +110,7 @@ eachKubectl((found) => {
     expect(await live(name)).toEqual(before);
   });
 
-  test('refuses a field that is not known, and hides the owners unless they are asked for', async () => {
+  test('refuses an unknown field, and hides the owners unless asked for', async () => {
     const name = `${prefix}-odd`;
     const odd = await run(
       ['apply', '--server-side', '--validate=ignore'],

@@ -154,7 +154,7 @@ eachKubectl((found) => {
 });
 
 eachKubectl((found) => {
-  test('asks for a new sign-in where the last has ended and no one is there, and shows how where someone is', async () => {
+  test('asks for a new sign-in where the last has ended', async () => {
     const kubectl = new Kubectl(found, { url: service.baseURL });
     endToken();
     const account = (await tab.get('accounts/~').is(200)).body.metadata.name as string;
@@ -188,7 +188,7 @@ eachKubectl((found) => {
   });
 }, 'newest');
 
-test('a kubeconfig has the service, its certificate and this command beside what was there, for its owner alone', async () => {
+test('a kubeconfig has the service, its certificate and this command', async () => {
   const name = `vestibule-${new URL(service.baseURL).host}`;
   expect(await command('kubeconfig', '-f', file('kube'))).toMatchObject({ code: 0 });
   const text = readFileSync(file('kube'), 'utf8');

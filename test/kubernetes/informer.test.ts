@@ -154,7 +154,7 @@ describe.each(stores)('@kubernetes/client-node, on %s', (store) => {
     ]);
   });
 
-  test('one whose connection is cut goes on where it was, however much it missed, without listing again', async () => {
+  test('one whose connection is cut goes on where it was, without listing again', async () => {
     watched = await new Watched(config, 'groups').start();
     for (const round of [0, 1]) {
       await create(`seen${round}`);
@@ -193,7 +193,7 @@ describe.each(stores)('@kubernetes/client-node, on %s', (store) => {
     expect(watched.connects).toBeGreaterThan(1);
   });
 
-  test('one that was away until its version was compacted gets 410, lists again and holds what there is', async () => {
+  test('one that was away past a compaction gets 410 and lists again', async () => {
     await create('goes');
     watched = await new Watched(config, 'groups').start();
     wire.cut();
@@ -278,7 +278,7 @@ describe.each(stores)('@kubernetes/client-node, on %s', (store) => {
       });
     });
 
-    test('is refused as it should be: a patch of a type of its own, a stale version, a taken name', async () => {
+    test('is refused: a patch of a type of its own, a stale version, a name in use', async () => {
       const made = await api().create(sample('refused'));
       await expect(api().create(sample('refused'))).rejects.toMatchObject({
         code: 409,

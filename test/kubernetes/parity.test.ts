@@ -71,12 +71,6 @@ eachKubectl((found) => {
       ['get', 'groups', '-l', 'team=none'],
       ['get', 'groups', '-l', 'a=b', '--chunk-size=1'],
       ['get', 'groups', 'absent', '--ignore-not-found'],
-      [
-        'get',
-        'policies',
-        '-o',
-        'jsonpath={range .items[*]}{.metadata.name}{"\\t"}{.status.rules[?(@.effect=="permit")].id} {.status.rules[0]} {.status.rules[1:3].id}{"\\n"}{end}',
-      ],
       ['api-resources'],
       ['api-resources', '-o', 'wide'],
       ['api-resources', '-o', 'name'],

@@ -270,7 +270,7 @@ eachKubectl((found) => {
     expect(await operator.fails('delete', 'group', name)).toContain('NotFound');
   });
 
-  test('waits: until the condition is met, until the object is gone, and no longer than the timeout', async () => {
+  test('waits until the condition is met, or no longer than the timeout', async () => {
     const name = `${prefix}-waited`;
     await operator.says('create', '-f', file(group(name)));
     const met = operator.run(

@@ -5,7 +5,7 @@ import { loadCedar } from '../../policy/parse/cedar.js';
  * V8 before 13 ends the process here: it must throw `ask` back to the interpreter while `ask` is
  * inside Cedar.
  */
-test('a function that was optimised around a call into Cedar can be thrown back during one', async () => {
+test('a function optimised around a call into Cedar can be deoptimised in one', async () => {
   const cedar = await loadCedar();
   class Holder {
     value(): number {

@@ -77,7 +77,7 @@ describe('facts about entities', () => {
   const byOwner =
     'permit (principal, action, resource is Session) when { resource.owner in Group::"staff" };';
 
-  test('a decision that needs facts which were not loaded is refused, counted and not cached', async () => {
+  test('a decision without needed facts is refused, counted and not cached', async () => {
     const { decide, counts, errors } = await open(byOwner);
     const loaded = (groups: readonly string[]) => new Map([['Account b', { groups }]]);
     expect(decide(owned('b-x'))).toMatchObject({ allowed: false, reasons: [{ rule: 'error' }] });
@@ -211,22 +211,19 @@ describe('what is remembered', () => {
       { method: 'Passkey' },
       { method: 'EmailCode' },
     ],
-  ])(
-    'what may be absent answers once its presence was asked, and its absence sorts the rule out beforehand: %s',
-    async (condition, yes, no) => {
-      const one = await open(
-        `permit (principal, action, resource) when { ${condition} } unless { principal in Group::"staff" };`,
-      );
-      for (const facts of [yes, no, {}]) {
-        for (const groups of [[], ['staff']]) {
-          const question = get(account('a', { groups }), 'Session', 'a-x', facts);
-          expect(one.decide(question).allowed).toBe(facts === yes && groups.length === 0);
-        }
+  ])('what may be absent answers once its presence was asked: %s', async (condition, yes, no) => {
+    const one = await open(
+      `permit (principal, action, resource) when { ${condition} } unless { principal in Group::"staff" };`,
+    );
+    for (const facts of [yes, no, {}]) {
+      for (const groups of [[], ['staff']]) {
+        const question = get(account('a', { groups }), 'Session', 'a-x', facts);
+        expect(one.decide(question).allowed).toBe(facts === yes && groups.length === 0);
       }
-      const asked = new AuthorizationRequest(get(account('a'), 'Session', 'a-x'));
-      expect(one.evaluator.slice(asked).residual(asked).size).toBe(0);
-    },
-  );
+    }
+    const asked = new AuthorizationRequest(get(account('a'), 'Session', 'a-x'));
+    expect(one.evaluator.slice(asked).residual(asked).size).toBe(0);
+  });
 
   test.each([
     [
@@ -408,7 +405,7 @@ test('an exception while deciding denies, is counted, and is logged with its sta
   expect(lines[0]!.err.stack).toContain('engine.test.ts');
 });
 
-test('evaluation errors are logged by policy and rule: at once, then once a minute with their count', () => {
+test('evaluation errors are logged by policy and rule, then once a minute', () => {
   let now = 0;
   jest.spyOn(performance, 'now').mockImplementation(() => now);
   const lines: unknown[] = [];

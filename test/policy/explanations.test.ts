@@ -46,7 +46,7 @@ describe('explanations', () => {
     expect(ask({}, 'p-1', 301_000)).toBe(one);
   });
 
-  test('take no more evaluations of one caller in ten seconds than they may, in all requests together', () => {
+  test('make no more evaluations of one caller in ten seconds than they may', () => {
     const all = fresh();
     const askAll = (owner: string, from: number, now: number): number =>
       evaluations(() => {

@@ -31,7 +31,7 @@ async function cookiesOf(at: House): Promise<Browser> {
 }
 
 describe('cookies', () => {
-  test('on loopback http: no prefix, HttpOnly, Lax, no Domain, each signed, each on its own path', async () => {
+  test('on loopback http: no prefix, HttpOnly, Lax, no Domain, each on its own path', async () => {
     const browser = await cookiesOf(house);
     const names = new Set(browser.sent.map((cookie) => cookie.name));
     expect([...names].sort()).toEqual([
@@ -106,7 +106,7 @@ describe('cookies', () => {
     expect(await house.who(`${cookie}; vestibule-interaction=another`, name)).toBeUndefined();
   });
 
-  test('two different session cookies in one request: neither counts, with the library as with us', async () => {
+  test('two different session cookies in one request: neither counts', async () => {
     const browser = (await cookiesOf(house).catch(() => undefined)) ?? new Browser(house);
     const rp = await RelyingParty.of(house, 'cookies');
     await rp.signIn(

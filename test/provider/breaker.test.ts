@@ -14,7 +14,7 @@ const fail = (breaker: CircuitBreaker, times: number, version = '1'): void => {
     if (breaker.enter('s', version)) breaker.leave('s', version, false);
 };
 
-test('five failures in a row keep everybody away for half a minute, then one tries for all', () => {
+test('five failures in a row keep everybody away for half a minute', () => {
   const breaker = new CircuitBreaker();
   fail(breaker, 4);
   breaker.leave('s', '1', true);
@@ -45,7 +45,7 @@ test('a supplier that was changed starts again without failures', () => {
   expect(breaker.enter('s', '2')).toBe(true);
 });
 
-test('an answer is asked for once a minute, for all who want no more than it covers; no answer is not kept', async () => {
+test('an answer is asked for once a minute, for all whom it covers', async () => {
   jest.useFakeTimers();
   const answers = new ResponseCache<string>();
   let asked = 0;

@@ -110,7 +110,7 @@ describe.each(stores)('claims that another service supplies, over %s', (store) =
     await createClient(service, 'app', { scopes: scopes('card') });
   });
 
-  test('are asked for with a token and nothing of the person but the account, shown, agreed to, released and noted', async () => {
+  test('are asked for with a token, shown, agreed to, released and noted', async () => {
     supplier.answer = says({ tier: secret, points: 7, elite: true, lounges: ['ZRH', 'LHR'] });
     await supplier.declare(
       service,
@@ -218,7 +218,7 @@ describe.each(stores)('claims that another service supplies, over %s', (store) =
     for (const { logs } of [service, other]) expect(logs.join('')).not.toContain(secret);
   });
 
-  test('go no further than what was shown, whichever replica shows and whichever releases', async () => {
+  test('go no further than what was shown, on either replica', async () => {
     const { body } = await (await signIn(service, 'op@example.test', { scope: 'openid' })).tab
       .patch('claimsproviders/card', { spec: { url: supplier.url } })
       .is(200);
@@ -294,7 +294,7 @@ describe('a supplier that', () => {
     expect((await first()).status).toMatchObject({ outcome: 'Answered', claims: [] });
   });
 
-  test('hides words of its own in what JSON allows is not believed either, nor is what people should not see', async () => {
+  test('hides words of its own in what JSON allows is not believed either', async () => {
     const text = (spec: unknown): string => `{"spec":${JSON.stringify(spec)},"status":{"claims":{
       "toString":"${secret}","sub":"root","iss":"https://evil.test",
       "email":"root@example.test","email_verified":true,"groups":["operators"],"acr":"phr","sid":"x","nonce":"x","at_hash":"x","Tier":"${secret}","tier ":"${secret}",
@@ -605,7 +605,7 @@ describe('a supplier that', () => {
     await second.close();
   });
 
-  test('must not be left out makes userinfo and, where it is wanted there, the ID token 503, until it is back', async () => {
+  test('must not be left out makes userinfo and the ID token 503 while it is down', async () => {
     await createClient(service, 'strict', { scopes: scopes('card'), idTokenClaims: ['tier'] });
     supplier.answer = says({ tier: 'gold' });
     await supplier.declare(service, 'card', { tier: 'string' }, { failurePolicy: 'Fail' });
@@ -692,7 +692,7 @@ describe('a supplier that', () => {
   });
 });
 
-test('reviews of one person by a supplier that is down are recorded once a minute while it is left alone, and are never more than may be', async () => {
+test('reviews by a supplier that is down are recorded once a minute', async () => {
   const max = 50;
   const service = await startTest({
     flags: [

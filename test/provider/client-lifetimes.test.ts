@@ -31,7 +31,7 @@ describe.each(stores)('lifetimes, on the %s store', (store) => {
     });
   });
 
-  test('tokens live as long as the settings say, and for a Client that says so as long as it says', async () => {
+  test('tokens live as long as the settings say, or as their Client says', async () => {
     const plain = await Party.of(service, 'plain', credentials.none());
     const own = await Party.of(service, 'own', credentials.none(), {
       lifetimes: { accessToken: '5m', idToken: '2m' },

@@ -42,7 +42,7 @@ const redeem = async (
 };
 
 describe('PKCE', () => {
-  test('is demanded of a Public Client, and of a Confidential one whose spec says Required', async () => {
+  test('is demanded of a Public Client, and of one whose spec says Required', async () => {
     await house.client('spa', { type: 'Public' });
     await house.client('strict', { pkce: 'Required' });
     await house.client('lenient');
@@ -62,7 +62,7 @@ describe('PKCE', () => {
     ).toHaveProperty('id_token');
   });
 
-  test('once begun is not talked down: a code of a request with a challenge needs its verifier, one without takes none', async () => {
+  test('once begun is not talked down', async () => {
     await house.client('downgraded');
     const rp = await RelyingParty.of(house, 'downgraded');
     const account = (await house.account()).metadata.name;
@@ -102,7 +102,7 @@ describe('a Client without a profile', () => {
     expect(await rp.redeem(back.location!, begun)).toHaveProperty('id_token');
   });
 
-  test('whose tokens are DPoP-bound only gets none without a proof, of any algorithm that discovery lists', async () => {
+  test('whose tokens are DPoP-bound gets none without a proof', async () => {
     await house.client('proves', { dpopBoundAccessTokens: true });
     const rp = await RelyingParty.of(house, 'proves');
     const account = (await house.account()).metadata.name;
@@ -234,7 +234,7 @@ describe('a Client of profile FAPI2', () => {
     return RelyingParty.of(house, name, { auth });
   };
 
-  test('signs people in by pushed requests, signed assertions and DPoP, and in no other way', async () => {
+  test('signs people in by pushed requests, signed assertions and DPoP only', async () => {
     await fapi('bank');
     const rp = await party('bank');
     const account = (await house.account()).metadata.name;

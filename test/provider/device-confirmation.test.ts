@@ -104,7 +104,7 @@ async function goOn(
 }
 
 describe('the confirmation of a device', () => {
-  test('shows which program asks, from which network, since when, and what it would be permitted', async () => {
+  test('shows which program asks, from which network, since when, and for what', async () => {
     const started = await ask('openid offline_access api');
     clock.advance(3 * 60_000);
     const page = await confirmationOf(started, new Browser(house));
@@ -143,7 +143,7 @@ describe('the confirmation of a device', () => {
     expect(page).toContain('&lt;img');
   });
 
-  test('is followed by a new sign-in where the last one is too old, and not where it is recent', async () => {
+  test('is followed by a new sign-in where the last one is too old', async () => {
     const account = (await house.account()).metadata.name;
     const browser = new Browser(house);
     const all = ['openid', 'offline_access', 'api'];
@@ -181,7 +181,7 @@ describe('the confirmation of a device', () => {
 });
 
 describe('device authorization switched off', () => {
-  test('is in no document, and neither connects a device nor refuses the command what it has', async () => {
+  test('is in no document, and neither connects a device nor refuses the command', async () => {
     const closed = await House.open({ settings: { deviceAuthorization: false } });
     const discovered = (await (
       await fetch(`${closed.address}/.well-known/openid-configuration`)
@@ -247,7 +247,7 @@ describe('an app that is answered on the person’s own machine', () => {
     }
   });
 
-  test('is remembered if it is a web app with a secret, so that prompt=none works in development', async () => {
+  test('is remembered if it is a web app with a secret, so prompt=none works', async () => {
     const redirect_uri = 'http://localhost:9/cb';
     await house.client('developed', { redirectURIs: [redirect_uri] });
     const rp = await RelyingParty.of(house, 'developed');

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Grant, grantName } from '../../kinds/apps/grant.js';
 import { createLog, type Log } from '../../observability/log.js';
+import { toTimestamp } from '../../registry/schema/timestamp.js';
 import { type Storage, UnavailableError, UnknownOutcomeError } from '../../storage/storage.js';
 import { Browser } from './support/browser.js';
 import { House, openStorage } from './support/fixture.js';
@@ -90,6 +92,30 @@ describe('when the store fails', () => {
     },
   );
 
+  test.each(['/oauth2/auth?client_id=shop', '/oauth2/device', '/oauth2/logout'])(
+    'a page at %s names the reference',
+    async (path) => {
+      fault = { commit: new UnavailableError('down') };
+      const answer = await fetch(house.address + path, { headers: { accept: 'text/html' } });
+      expect([answer.status, await answer.text()]).toEqual([
+        503,
+        expect.stringContaining('audit-id-of-tests'),
+      ]);
+    },
+  );
+
+  test.each(['/oauth2/device/auth', '/oauth2/par'])(
+    'a program at %s gets the error as JSON',
+    async (path) => {
+      fault = { commit: new UnavailableError('down') };
+      const answer = await fetch(house.address + path, { method: 'POST' });
+      expect([answer.status, await answer.json()]).toEqual([
+        503,
+        expect.objectContaining({ error: 'temporarily_unavailable' }),
+      ]);
+    },
+  );
+
   test('programs get the same as JSON', async () => {
     fault = { get: new UnavailableError('down') };
     const answer = await fetch(`${house.address}/oauth2/token`, {
@@ -107,19 +133,35 @@ describe('when the store fails', () => {
     expect(answer.headers.get('retry-after')).toBe('1');
   });
 
-  test('a page whose commit lost a race is asked for again and then succeeds', async () => {
+  /** Signs in to the shop, and returns the browser and the address of another sign-in. */
+  const signedIn = async (): Promise<{ browser: Browser; account: string; url: URL }> => {
     const rp = await RelyingParty.of(house, 'shop');
     const browser = new Browser(house);
-    await rp.signIn(
-      browser,
-      { account: (await house.account()).metadata.name },
-      { scope: 'openid' },
-    );
-    fault = { loseOnce: true };
-    const url = (await rp.begin({ scope: 'openid' })).url;
+    const account = (await house.account()).metadata.name;
+    await rp.signIn(browser, { account }, { scope: 'openid' });
+    return { browser, account, url: (await rp.begin({ scope: 'openid' })).url };
+  };
+
+  test('a page whose commit lost a race is asked for again and then succeeds', async () => {
+    const { browser, account, url } = await signedIn();
+    fault = {
+      before: () =>
+        house.store.change(house.store.systemCall(), (tx) =>
+          tx.update(Grant, grantName(account, 'shop'), ({ status }) => {
+            status.lastUsedTimestamp = toTimestamp(Date.now() + 60_000);
+          }),
+        ),
+    };
     const first = await browser.request(url);
     expect([first.status, first.location!.href]).toEqual([303, url.href]);
     expect((await browser.go(first.location!)).location!.searchParams.get('code')).toBeTruthy();
+  });
+
+  test('a page whose commit lost a race without a change of what it read goes on', async () => {
+    const { browser, url } = await signedIn();
+    fault = { loseOnce: true };
+    const { location } = await browser.request(url);
+    expect([fault.loseOnce, location!.searchParams.has('code')]).toEqual([false, true]);
   });
 
   test('a fault of ours is a 500 without detail, counted once', async () => {

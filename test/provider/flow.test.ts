@@ -92,7 +92,7 @@ describe('a sign-in', () => {
     ).toEqual([two!.internal.session]);
   });
 
-  test('awaits six commits of its own with consent, four without; a mail and its delivery are one more each', async () => {
+  test('awaits six commits of its own with consent, four without', async () => {
     const { storage, close } = await openStorage();
     const counted = counting(storage);
     const measured = await House.open({ storage: counted });
@@ -114,7 +114,7 @@ describe('a sign-in', () => {
     await close();
   });
 
-  test('asks for no consent the next time, in this browser and in another, until more is asked for', async () => {
+  test('asks for no consent the next time, until more is asked for', async () => {
     await house.client('again');
     const rp = await RelyingParty.of(house, 'again');
     const account = (await house.account()).metadata.name;
@@ -178,7 +178,7 @@ describe('a sign-in', () => {
     });
   });
 
-  test('starts afresh when the way back is followed too early, and the old record is over', async () => {
+  test('starts afresh when the way back is followed too early', async () => {
     await house.client('early');
     const rp = await RelyingParty.of(house, 'early');
     const browser = new Browser(house);

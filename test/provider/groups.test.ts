@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(stopAll);
 
-test('the groups of a person are shown before they leave, and leave in ID token and userinfo', async () => {
+test('the groups of a person are shown before they leave', async () => {
   const begun = await begin(service, { client: 'board', scope: 'openid groups' });
   await begun.tab
     .post(`${begun.I}/emailchallenge`, { spec: { email: 'ada@example.test' } })

@@ -48,7 +48,7 @@ describe('what lives for a time', () => {
     expect([late.status, late.location]).toEqual([400, undefined]);
   });
 
-  test('a session: two weeks from its last use, three months from its sign-in, and use never moves that', async () => {
+  test('a session: two weeks from its last use, three months from its sign-in', async () => {
     await house.client('visited');
     const rp = await RelyingParty.of(house, 'visited');
     const account = (await house.account()).metadata.name;

@@ -84,7 +84,7 @@ describe.each(sorts)(
       });
     });
 
-    test('refreshes: the subject stays; a Public Client’s token rotates, and the second use of one ends them all', async () => {
+    test('refreshes: a Public Client’s token rotates, and a second use ends them all', async () => {
       const first = await party.signIn(service.tab(), person(), all, offline);
       const second = await party.refresh(first.refresh_token!);
       expect(await party.userinfo(second.access_token, subjectOf(first))).toMatchObject({
@@ -107,7 +107,7 @@ describe.each(sorts)(
     });
 
     test.each(['access_token', 'refresh_token'] as const)(
-      'revokes: with its %s goes all that came with it, but not what the person agreed to',
+      'revokes: with its %s goes all that came with it, but not the consent',
       async (which) => {
         const tab = service.tab();
         const tokens = await party.signIn(tab, person(), all, offline);
@@ -158,7 +158,7 @@ describe.each(sorts)(
       expect(await errorOf(party.refresh(tokens.refresh_token!))).toBe('invalid_grant');
     });
 
-    test('signs people out: they are asked and sent back, and the Client is notified by a token it can verify', async () => {
+    test('signs people out: they are asked and sent back, and the Client is notified', async () => {
       const tab = service.tab();
       const tokens = await party.signIn(tab, person());
       const { sub, sid } = getValidatedIdTokenClaims(tokens)!;
@@ -169,7 +169,7 @@ describe.each(sorts)(
       await heard(listener, party, { sub, sid });
     });
 
-    test('is also notified when the owner ends the session, and keeps what it may use offline', async () => {
+    test('is also notified when the owner ends the session', async () => {
       const tab = service.tab();
       const tokens = await party.signIn(tab, person(), all, offline);
       const { sub, sid } = getValidatedIdTokenClaims(tokens)!;

@@ -164,7 +164,7 @@ test('what was agreed to get from one service is not got from another', async ()
   await tab.post(`${path}/consent`, { spec: { scopes: ['openid', 'card'] } }).is(200);
 });
 
-test('what could not be previewed is agreed to by the names that were shown, and nothing else is released', async () => {
+test('what could not be previewed is agreed to by the names that were shown', async () => {
   await supplier.declare(service, 'pet', { animal: 'string' });
   await service.store.change(service.store.systemCall(), (tx) =>
     tx.update(Client, 'app', ({ spec }) => {

@@ -114,7 +114,7 @@ describe('a name', () => {
 });
 
 test.each(stores)(
-  'a supplier whose name leads inside is not connected to, and the sign-in goes on, over %s',
+  'a supplier whose name leads inside is not connected to, over %s',
   async (store) => {
     const service = await startTest({
       store,

@@ -173,7 +173,7 @@ describe.each(stores)('bounds of what is kept of a request, on the %s store', (s
     },
   );
 
-  test('length is counted in bytes, of every repetition, and a page shows people nothing of the request', async () => {
+  test('length is counted in bytes, of every repetition', async () => {
     const fields = usual();
     fields.set('nonce', 'ä'.repeat(257));
     expect((await send('/oauth2/par', 'POST', fields)).body.error_description).toBe(

@@ -66,7 +66,7 @@ describe.each(stores)('after sign-ins, previews, releases and refusals, on %s', 
   const complaint = 'complaint-kept-secret';
   const everything = { start: '!', end: '~~' };
 
-  test('neither store nor log holds a claim value, code, token or cookie, nor a decision or review an address', async () => {
+  test('neither store nor log holds a claim value, code, token or cookie', async () => {
     const kept = await startTest({
       store,
       flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
@@ -243,7 +243,7 @@ describe('a Client in the library’s words', () => {
     expect(later.allowedScopes).toBe('openid');
   });
 
-  test('without redirect URIs has no code flow; without a secret has one that nothing matches', async () => {
+  test('without redirect URIs has no code flow', async () => {
     const device = await draft('device-only', {
       redirectURIs: [],
       grantTypes: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'],

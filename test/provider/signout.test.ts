@@ -55,7 +55,7 @@ const pressable = (text: string): string[] =>
   /<main[^]*<\/main>/.exec(text)![0].match(/<a\b[^]*?<\/a>|<button/g) ?? [];
 
 describe('signing out on our page', () => {
-  test('asks first, then ends the session, its tokens and its cookie, and leads back to the Client', async () => {
+  test('asks first, then ends the session, and leads back to the Client', async () => {
     const after = 'https://rp.example.test/cb?signed-out';
     await house.client('leaving', { postLogoutRedirectURIs: [after] });
     const rp = await RelyingParty.of(house, 'leaving');
@@ -179,7 +179,7 @@ describe('a request to sign out that cannot be believed', () => {
 });
 
 describe('notifying Clients', () => {
-  test('each Client with an address is notified by a fresh signed token, whichever way the session ends', async () => {
+  test('each Client with an address is notified by a fresh signed token', async () => {
     const listener = await new Listener().open();
     await house.client('told', { backchannelLogoutURI: listener.uri });
     await house.client('untold');
@@ -277,7 +277,7 @@ describe('notifying Clients', () => {
   });
 });
 
-test('withdrawing consent ends the tokens of every browser, more than fit one commit too', async () => {
+test('withdrawing consent ends the tokens of every browser', async () => {
   await house.client('widespread');
   const rp = await RelyingParty.of(house, 'widespread');
   const account = (await house.account()).metadata.name;

@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 function printed(script: string): { out: string; err: string } {
   const run = spawnSync(
     process.execPath,
-    ['--import', './test/provider/typescript.mjs', '--input-type=module', '-e', script],
+    ['--import', './test/provider/support/typescript.mjs', '--input-type=module', '-e', script],
     {
       cwd: process.cwd(),
       encoding: 'utf8',
@@ -22,8 +22,8 @@ const notices = (text: string): string[] =>
 test('a start, a sign-in and a sign-out print no notice of the library', () => {
   const { out, err } = printed(`
     import { createServer } from 'node:http';
-    const { House, until } = await import('./test/provider/fixture.ts');
-    const { Browser } = await import('./test/provider/browser.ts');
+    const { House, until } = await import('./test/provider/support/fixture.ts');
+    const { Browser } = await import('./test/provider/support/browser.ts');
     const listener = createServer((request, response) => { listener.notified = true; response.end() });
     await new Promise((done) => listener.listen(0, '127.0.0.1', done));
     const house = await House.open();

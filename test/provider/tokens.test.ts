@@ -48,7 +48,7 @@ describe('refresh tokens', () => {
     await expect(oidc.fetchUserInfo(rp.config, second.access_token, account)).rejects.toThrow();
   });
 
-  test('of a Client that authenticates stay as they are until the last third of their life, so that a lost answer costs nothing', async () => {
+  test('of a Client that authenticates stay until the last third of their life', async () => {
     clock.own();
     const { rp, tokens } = await signedIn('steady');
     for (let i = 0; i < 3; i += 1)

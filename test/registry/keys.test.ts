@@ -51,7 +51,7 @@ describe('sealing', () => {
 });
 
 describe('a rotation', () => {
-  test('seals with the new key, opens with both, and with the old one alone no more than that', () => {
+  test('seals with the new key, opens with both, and by the old one alone no more', () => {
     const [before, after] = [old.seal('key', 'before'), both.seal('key', 'after')];
     expect([both.open('key', before).toString(), both.open('key', after).toString()]).toEqual([
       'before',
@@ -119,7 +119,7 @@ test('a keys file is held to its form', () => {
   expect(() => new Keys({ ...first, signing: [{ kty: 'EC' }, ...first.signing] })).toThrow();
 });
 
-test('new keys are two signing keys with the thumbprints of their public halves, and all secrets differ', () => {
+test('new keys are two signing keys with their thumbprints, and secrets that differ', () => {
   expect(first.signing.map(({ alg, kty }) => [alg, kty])).toEqual([
     ['ES256', 'EC'],
     ['RS256', 'RSA'],
@@ -166,9 +166,9 @@ describe('another keys file', () => {
       keys.cookieKeyIndex('a=b', signature),
       keys.macMatches('emailcode', 'data', mac),
     ]).toEqual(['inside', 1, true]);
-    expect([keys.signCookie('a=b'), keys.signing[0], keys.signing.length]).toEqual([
+    expect([keys.signCookie('a=b'), keys.signing[0]?.kid, keys.signing.length]).toEqual([
       new Keys(second).signCookie('a=b'),
-      second.signing[0],
+      second.signing[0]?.kid,
       4,
     ]);
   });
@@ -192,10 +192,10 @@ describe('another keys file', () => {
   ])('%s changes nothing', (_, file, message) => {
     const keys = new Keys(first);
     expect(() => keys.replace(file)).toThrow(message);
-    expect([keys.version, keys.signing, keys.pairwise.equals(old.pairwise)]).toEqual([
-      0,
-      first.signing,
-      true,
-    ]);
+    expect([
+      keys.version,
+      keys.signing.map(({ kid }) => kid),
+      keys.pairwise.equals(old.pairwise),
+    ]).toEqual([0, first.signing.map(({ kid }) => kid), true]);
   });
 });

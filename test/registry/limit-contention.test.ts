@@ -59,7 +59,7 @@ describe.each(stores)('limits of many networks at once, on %s', (store) => {
   }
 
   test.each([1, networkCount])(
-    'one replica loses no commit, for clients of %i networks, and makes one for all that wait',
+    'one replica loses no commit, for clients of %i networks',
     async (wideCount) => {
       const commits = countCommits(storages[0]!, 'limits/tested/');
       const limits = new NetworkLimits(storages[0]!, 1, settings);

@@ -36,7 +36,7 @@ describe('limits by network', () => {
   const start = 1_000_000 * minute;
 
   test.each([1, 7, 10, 60, 119, 120])(
-    'of %i a minute are never exceeded by three replicas at once, and hardly undercut by one',
+    'of %i a minute are never exceeded by three replicas at once',
     async (max) => {
       const limit: Limit = { name: 'tested', max, seconds: 60 };
       const replicas = Array.from({ length: 3 }, () => new NetworkLimits(storage));
@@ -119,7 +119,7 @@ describe('limits by network', () => {
     expect(await spend(0, 100)).toBe(100);
   });
 
-  test('are kept apart by network and by name, raised by the factor, and cost a commit a tenth', async () => {
+  test('are kept apart by network and by name, and raised by the factor', async () => {
     const [a, b]: Limit[] = [
       { name: 'a', max: 10, seconds: 60 },
       { name: 'b', max: 10, seconds: 60 },
@@ -221,7 +221,7 @@ describe('limits of nested networks', () => {
     expect((await storage.list(prefixRange('limits/nested/'))).entries).toHaveLength(1);
   });
 
-  test('what everybody may is never exceeded by many sites on three replicas, and what is given back can be had again', async () => {
+  test('what everybody may is never exceeded by many sites on three replicas', async () => {
     const of: Limit = { ...limit, inAll: 57 };
     const replicas = Array.from({ length: 3 }, () => new NetworkLimits(storage, 1, limits));
     const sites = Array.from({ length: 40 }, (_, i) => `2001:db8:${(i + 1).toString(16)}:1::/64`);
@@ -244,7 +244,7 @@ describe('limits of nested networks', () => {
     expect(await spent(one.spend(bytes, site(1), start, 1))).toBe(false);
   });
 
-  test('records of limits are counted too: beyond so many a minute, a network that was never seen is refused, and known ones go on', async () => {
+  test('records of limits are counted too: beyond so many, new networks are refused', async () => {
     const one = new NetworkLimits(storage, 1, { ...limits, limitRecords: 25 });
     const answers: boolean[] = [];
     for (let i = 0; i < 40; i += 1)

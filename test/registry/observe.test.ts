@@ -13,7 +13,7 @@ const turn = (): Promise<void> =>
     setImmediate(resolve);
   });
 
-test('what one turn of the event loop logs is written at once, line by line as it was logged', async () => {
+test('what one turn of the event loop logs is written at once, line by line', async () => {
   const log = createLog(
     'info',
     bufferedStream({ write: (text) => written.push(String(text)) > 0 }),
@@ -36,7 +36,7 @@ test('what one turn of the event loop logs is written at once, line by line as i
   expect(written).toHaveLength(2);
 });
 
-test('nothing that was logged is lost where the process ends in the same turn, by itself or by an error', () => {
+test('nothing that was logged is lost where the process ends in the same turn', () => {
   const module = pathToFileURL(join(import.meta.dirname, '../../dist/observability/log.js')).href;
   for (const end of ['process.exit(3)', 'throw new Error("the end")']) {
     const { stderr } = spawnSync(
@@ -53,7 +53,7 @@ test('nothing that was logged is lost where the process ends in the same turn, b
 });
 
 test.each(['json', 'text'] as const)(
-  'a line of the log as %s holds no character that a reader takes for the end of one',
+  'a line of the log as %s holds no character that ends one',
   (format) => {
     const log = createLog('info', { write: (text) => written.push(String(text)) > 0 }, format);
     log.info({ agent: 'a\u0085b\u2028c\u2029d\u000be\u000cf\u001cg' }, 'x\u2028y\u0085z');

@@ -20,7 +20,7 @@ const entry = (key: string, revision: number, value = 'v'): Entry => ({
 const put = (key: string, value = 'v') => ({ put: key, value: Buffer.from(value) });
 
 describe('what a replica remembers', () => {
-  test('is what it read and wrote, until it is deleted or lost, and never older than what the watch reported', () => {
+  test('is what it read and wrote, and never older than what the watch reported', () => {
     const memory = new OptimisticCache();
     memory.recordCommit(
       [
@@ -142,7 +142,7 @@ describe('a store that is far away', () => {
     expect([[...reads], await sizeOf('a')]).toEqual([[], 8]);
   });
 
-  test('checks what is remembered: where another changed it in between, the work runs again on the current object', async () => {
+  test('checks what is remembered, and runs again on the current object', async () => {
     deaf = true;
     await two.put('a', { size: 7 });
     const seen: number[] = [];
@@ -189,7 +189,7 @@ describe('a store that is far away', () => {
     expect([tries, await sizeOf('b')]).toEqual([1, 1]);
   });
 
-  test('a request that began from a remembered object is decided again when that object is not verified, after any outcome', async () => {
+  test('a request that began from a remembered object is decided again', async () => {
     deaf = true;
     await two.put('a', { size: 7 });
     const cached = { stored: one.store.lastKnown(Thing, 'a')!, fromCache: true };

@@ -178,7 +178,7 @@ describe('the outbox', () => {
     expect(one.ran).toEqual([]);
   });
 
-  test('AtMostOnce: what takes long is not dropped by another replica while it may still be tried again', async () => {
+  test('AtMostOnce: what is slow is not dropped by another replica', async () => {
     clock.own();
     let refuse!: (outcome: Outcome) => void;
     const [slow, other] = [
@@ -209,7 +209,7 @@ describe('the outbox', () => {
     await empty();
   });
 
-  test('AtLeastOnce: a row that another replica began and did not finish is taken over when its claim has expired, not before', async () => {
+  test('AtLeastOnce: a row of another replica is adopted when its claim expires', async () => {
     const quiet = await open();
     for (const id of ['fresh', 'old']) await quiet.later('errand', {}, { id });
     await abandon('old', 31_000);
@@ -252,7 +252,7 @@ describe('the outbox', () => {
     expect(third.ran).toEqual([{ id: 'a', payload: {}, attempt: 2 }]);
   });
 
-  test('a row that failed is refused for a while and tried again; one over its time is dropped unseen', async () => {
+  test('a row that failed waits and is tried again; one over its time is dropped', async () => {
     clock.own();
     const one = worker('AtLeastOnce', (_payload, attempt) => {
       if (attempt === 1) throw new Error('no');

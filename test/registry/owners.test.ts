@@ -94,7 +94,7 @@ test('what is owned points to its owner from the beginning, as its transaction s
   expect((await room.store.reader(Holder).get('ada'))!.metadata.ownerReferences).toBeUndefined();
 });
 
-test('an owner that is in memory is not read, and one that changes in between causes no conflict', async () => {
+test('an owner that is in memory is not read, and causes no conflict', async () => {
   await hold();
   await room.watchCache.waitUntil((await storage.get('x')).revision, 60_000);
   await room.store.cached(Holder, 'ada');

@@ -73,7 +73,7 @@ describe('constructs that JSON Schema would lose stop the start, with their path
   });
 });
 
-test('an empty schema anywhere, and a type that the converter does not know, stop the start', () => {
+test('an empty schema or a type unknown to the converter stops the start', () => {
   class Unknown extends z.ZodType {
     constructor() {
       super({ typeName: 'ZodUnheardOf' } as never);
@@ -158,7 +158,7 @@ describe('a discriminated union', () => {
   });
 });
 
-test('values are never converted to another type, each fault is named once, and at most 32 are reported', () => {
+test('values are never converted, and at most 32 faults are reported', () => {
   const validator = new Validator(
     toJSONSchema(
       z.object({

@@ -44,7 +44,7 @@ const change = <T>(room: Room, work: (tx: Transaction) => Promise<T>, dryRun = f
     .change(work);
 
 describe('a name that is only begun', () => {
-  test('is cut, ended at random, and given up with 409 and a wait after eight that are taken', async () => {
+  test('is cut, ended at random, and given up with 409 after eight in use', async () => {
     const make = (): Promise<string> =>
       change(
         one,
@@ -102,7 +102,7 @@ describe('unique values', () => {
     ).toEqual([`objects/things/${won[0]}`]);
   });
 
-  test('raced by changes: one gets the new one and gives the old one back, the others keep theirs', async () => {
+  test('raced by changes: one gets the new one and gives the old one back', async () => {
     for (let i = 0; i < 10; i += 1) await one.put(`thing-${i}`, { colour: `colour-${i}` });
     const outcomes = await Promise.allSettled(
       Array.from({ length: 10 }, (_, i) => either(i).put(`thing-${i}`, { colour: 'red' })),

@@ -59,7 +59,7 @@ const turns = async (): Promise<void> => {
     });
 };
 
-test('a commit is answered when it is on the disk, not before, and is visible to no one until then', async () => {
+test('a commit is answered and visible when it is on the disk, not before', async () => {
   const ledger = new Held();
   const committer = new EmbeddedCommitter(ledger as unknown as StoreState, () => undefined);
   ledger.commit(committer, 'a');

@@ -32,7 +32,7 @@ test.each([
   ['closed', 'the log', 1],
   ['closed', 'the log', 2],
 ])(
-  'a watch that is %s while changes of %s are delivered marks no progress past number %i',
+  'a watch that is %s while changes of %s come marks no progress past number %i',
   async (end, source, delivered) => {
     const { revision } = await storage.get('w/1');
     const revisions: number[] = [];

@@ -120,7 +120,7 @@ class Scripted {
   }
 }
 
-test('where progress answers may overtake events, they are not trusted: an event that arrives after them is delivered', async () => {
+test('an event that arrives after progress answers is delivered', async () => {
   const etcd = new Scripted();
   const batches = etcd.watch(true, 12);
   for (let i = 0; i < 3; i += 1) etcd.answer(10);
@@ -140,7 +140,7 @@ test('where progress answers may overtake events, they are not trusted: an event
   expect(etcd.asked[0]).toMatchObject({ create_request: { key: keyspace.toEtcdKey('') } });
 });
 
-test('where nothing shows the progress of a watch, a progress key is written, and its event satisfies a waiting reader', async () => {
+test('a progress key is written where nothing shows the progress of a watch', async () => {
   const etcd = new Scripted();
   const batches = etcd.watch(true, 12);
   while (etcd.puts === 0)
@@ -194,7 +194,7 @@ function moveTo(milliseconds: number): void {
   performance.now = () => milliseconds;
 }
 
-test('a watch is as new as the last word of a quorum that it has reached, by when that was asked for; what a member says for itself makes it no newer', async () => {
+test('a watch is as new as the last word of a quorum that it has reached', async () => {
   moveTo(1_000);
   const etcd = new Scripted();
   const batches: Batch[] = [];
@@ -230,7 +230,7 @@ test('a watch is as new as the last word of a quorum that it has reached, by whe
   ]);
 });
 
-test('where nothing was asked of etcd for half a second, a quorum is asked, and then the member', async () => {
+test('after half a second without a request a quorum is asked, then the member', async () => {
   moveTo(1_000);
   const etcd = new Scripted();
   const batches: Batch[] = [];
@@ -252,7 +252,7 @@ test('where nothing was asked of etcd for half a second, a quorum is asked, and 
   await over;
 });
 
-test('a member that answers, but lacks what a quorum has, is left for the next after three seconds', async () => {
+test('a member that lacks what a quorum has is left for the next', async () => {
   moveTo(1_000);
   const etcd = new Scripted();
   const batches: Batch[] = [];

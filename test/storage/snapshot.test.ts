@@ -85,57 +85,50 @@ async function fill(storage: Storage, many = 300): Promise<number> {
 }
 
 describe.each(kinds)('saved from %s', (from) => {
-  test.each(kinds)(
-    'and restored into %s, everything is there, and nothing of what the target reported before',
-    async (to) => {
-      const [source, target] = [site(from), site(to)];
-      const [before, content] = await using(
-        source.open(),
-        async (storage) => [await fill(storage), await contentOf(storage)] as const,
-      );
-      const saved = await source.save(file());
-      expect(saved.header).toMatchObject({
-        store: from,
-        revision: before,
-        epoch: 4,
-        release: 'test',
-      });
-      expect(saved.stats.keys).toBe(content.length);
-      expect(saved.stats.ranges.get('objects/things')?.keys).toBe(299);
-      expect(saved.stats.ranges.get('meta')?.keys).toBe(1);
-      const { epoch, base } = await target.restore(file());
-      expect([epoch, base]).toEqual([5, expect.any(Number)]);
-      expect(base).toBeGreaterThanOrEqual(before + 1e9);
-      await using(target.open(), async (storage) => {
-        expect(await contentOf(storage)).toEqual(content);
-        expect(await text(storage, 'meta/epoch')).toBe('5');
-        for (const key of ['meta/clocks/one', 'meta/compaction', 'meta/restoring'])
-          expect([key, await text(storage, key)]).toEqual([key, undefined]);
-        for (const from of [1, before - 1, before, before + 1, base - 1]) {
-          await expect(storage.list(everything, { at: from })).rejects.toThrow(CompactedError);
-          await expect(new Watched(storage, 'objects/', from).ended).rejects.toThrow(
-            CompactedError,
-          );
-        }
-        const { entries, revision } = await storage.list(everything);
-        for (const entry of entries) expect(entry.revision).toBeGreaterThanOrEqual(base);
-        const watched = new Watched(storage, 'objects/', revision);
-        const next = await put(storage, { 'objects/things/new': '1' });
-        expect(next).toBeGreaterThan(revision);
-        expect((await watched.reached(next)).changes.map(({ key }) => key)).toEqual([
-          'objects/things/new',
-        ]);
-        await watched.stop();
-      });
-      await using(target.open(), async (storage) => {
-        // opened again, it still knows nothing of before
-        await expect(new Watched(storage, 'objects/', before).ended).rejects.toThrow(
-          CompactedError,
-        );
-        expect(await text(storage, 'objects/things/new')).toBe('1');
-      });
-    },
-  );
+  test.each(kinds)('and restored into %s, everything is there', async (to) => {
+    const [source, target] = [site(from), site(to)];
+    const [before, content] = await using(
+      source.open(),
+      async (storage) => [await fill(storage), await contentOf(storage)] as const,
+    );
+    const saved = await source.save(file());
+    expect(saved.header).toMatchObject({
+      store: from,
+      revision: before,
+      epoch: 4,
+      release: 'test',
+    });
+    expect(saved.stats.keys).toBe(content.length);
+    expect(saved.stats.ranges.get('objects/things')?.keys).toBe(299);
+    expect(saved.stats.ranges.get('meta')?.keys).toBe(1);
+    const { epoch, base } = await target.restore(file());
+    expect([epoch, base]).toEqual([5, expect.any(Number)]);
+    expect(base).toBeGreaterThanOrEqual(before + 1e9);
+    await using(target.open(), async (storage) => {
+      expect(await contentOf(storage)).toEqual(content);
+      expect(await text(storage, 'meta/epoch')).toBe('5');
+      for (const key of ['meta/clocks/one', 'meta/compaction', 'meta/restoring'])
+        expect([key, await text(storage, key)]).toEqual([key, undefined]);
+      for (const from of [1, before - 1, before, before + 1, base - 1]) {
+        await expect(storage.list(everything, { at: from })).rejects.toThrow(CompactedError);
+        await expect(new Watched(storage, 'objects/', from).ended).rejects.toThrow(CompactedError);
+      }
+      const { entries, revision } = await storage.list(everything);
+      for (const entry of entries) expect(entry.revision).toBeGreaterThanOrEqual(base);
+      const watched = new Watched(storage, 'objects/', revision);
+      const next = await put(storage, { 'objects/things/new': '1' });
+      expect(next).toBeGreaterThan(revision);
+      expect((await watched.reached(next)).changes.map(({ key }) => key)).toEqual([
+        'objects/things/new',
+      ]);
+      await watched.stop();
+    });
+    await using(target.open(), async (storage) => {
+      // opened again, it still knows nothing of before
+      await expect(new Watched(storage, 'objects/', before).ended).rejects.toThrow(CompactedError);
+      expect(await text(storage, 'objects/things/new')).toBe('1');
+    });
+  });
 
   test('a restored store is saved and restored again: epoch and revisions rise each time', async () => {
     const [first, second, third] = [site(from), site('embedded'), site('etcd')];
@@ -286,7 +279,7 @@ describe('a file', () => {
   );
 
   test.each(kinds)(
-    'that changes between the look at it and the restore is refused, and %s stays what it was',
+    'that changes before the restore is refused, and %s stays what it was',
     async (to) => {
       const whole = await prepare();
       const target = site(to);
@@ -338,7 +331,7 @@ describe.each(kinds)('into %s', (to) => {
     expect(await using(target.open(), (again) => text(again, 'a'))).toBe('1');
   });
 
-  test('a restore that is killed leaves nothing, or what says at its start that it is not whole; the next one ends it', async () => {
+  test('a restore that is killed leaves nothing, or says that it is not whole', async () => {
     const [from, content] = await prepare(3000);
     const target = site(to);
     const place =
@@ -371,7 +364,7 @@ describe.each(kinds)('into %s', (to) => {
   });
 });
 
-test('of two restores below one prefix of etcd at once, one ends and the store is whole', async () => {
+test('of two restores below one prefix at once, one ends and the store is whole', async () => {
   const source = site('embedded');
   const content = await using(source.open(), async (storage) => {
     await fill(storage, 1000);

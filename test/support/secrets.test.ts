@@ -5,7 +5,7 @@ import { createClient, startTest, stopAll } from './service.js';
 
 afterAll(stopAll);
 
-test('a secret is found wherever it stands, a code where it stands alone, and nothing else is', () => {
+test('a secret is found wherever it is, a code where it is alone', () => {
   const secrets = new Secrets();
   secrets.note(
     {

@@ -72,7 +72,7 @@ test('a merge patch changes and removes members, and takes lists whole', () => {
   ).toEqual({ b: { c: 3, d: null }, e: [2], f: {} });
 });
 
-test('a field that both changed to different values is a conflict, every other one is not', () => {
+test('a field that both changed to different values is a conflict', () => {
   const before = { same: 1, mine: 1, theirs: 1, both: 1, alike: 1, list: [1], deep: { a: 1 } };
   const mine = { ...before, mine: 2, both: 2, alike: 3, list: [2], deep: { a: 1, b: 1 } };
   const theirs = { ...before, theirs: 2, both: 3, alike: 3, list: [3], deep: { a: 2 } };
@@ -126,7 +126,7 @@ test.each([
   expect([read, faults.size]).toEqual([value, 0]);
 });
 
-test('what is empty is not sent for a new object, and what is wrong is named by its path', () => {
+test('what is empty is not sent, and what is wrong is named by its path', () => {
   const draft = toDraft(document, schema, undefined) as Record<string, string>;
   expect(fromDraft(document, schema, draft, undefined).value).toEqual({ list: [] });
   const { faults } = fromDraft(

@@ -34,7 +34,9 @@ test.each(['signin', 'account', 'mailbox', 'policy', 'recovery', 'console', 'inv
   (entry) => {
     const config = readFileSync(join(root, 'ui/vite.config.ts'), 'utf8');
     const [, listed = ''] = new RegExp(` ${entry}: \\[([^\\]]*)\\]`).exec(config) ?? [];
-    const added = readdirSync(join(root, 'ui', entry)).flatMap((file) => [
+    const files = readdirSync(join(root, 'ui', entry), { recursive: true, encoding: 'utf8' });
+    const sources = files.filter((file) => /\.tsx?$/.test(file));
+    const added = sources.flatMap((file) => [
       ...readFileSync(join(root, 'ui', entry, file), 'utf8').matchAll(/messages\/en\/(\w+)\.json/g),
     ]);
     for (const [, part] of added) expect(listed).toContain(`'${part}'`);

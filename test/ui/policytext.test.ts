@@ -40,7 +40,7 @@ describe('comparing two texts line by line', () => {
   });
 
   const some = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 8 });
-  test('either text can be read back from it, every line has its number, and as many as can be are the same', () => {
+  test('either text can be read back from it, and every line has its number', () => {
     fc.assert(
       fc.property(some, some, (before, after) => {
         const rows = compare(before, after);
@@ -132,7 +132,7 @@ describe('rules as they stand in the text', () => {
     });
   });
 
-  test('finds the rules of the policy that comes with the service where the service itself finds them', () => {
+  test('finds the rules of the policy where the service itself finds them', () => {
     const text = defaultPolicy(vocabularyOf(kinds, actions));
     const found = rulesIn(text);
     expect(found.map(({ first }) => first)).toEqual(

@@ -47,8 +47,8 @@ export const retained: Row = {
     const kB = (has: (kind: string) => boolean): number =>
       kinds.reduce((sum, [kind, { byteDays }]) => sum + (has(kind) ? byteDays : 0), 0) / 1000;
     const [{ bytesOfDailySignIn }, { defaultLimits }] = await Promise.all([
-      loadBuilt(bench, 'cmd/vestibule/serve/space-need.js'),
-      loadBuilt(bench, 'registry/limit-settings.js'),
+      loadBuilt(bench, 'cmd/vestibule/serve/warnings/space-need.js'),
+      loadBuilt(bench, 'registry/limits/limit-settings.js'),
     ]);
     const computed = bytesOfDailySignIn(defaultLimits) / 1000 / kB(() => true);
     const sample: Sample = {

@@ -54,7 +54,7 @@ const redeemed = (replica: number, code: string, verifier: string): PromiseLike<
   });
 
 test.each(jumps)(
-  'the clock of one of three replicas jumps by %i ms: it alone is unready; what it made outlives its time at no other',
+  'the clock of one of three replicas jumps by %i ms: it alone is unready',
   async (by) => {
     await settles(readiness, (codes) => codes.every((code) => code === 200));
     const before = await signIn(quorum.replicas[0]!, `before${by}@example.test`);

@@ -84,7 +84,7 @@ const quorumWide = async (path: string, body: object): Promise<void> => {
     ).text();
 };
 
-test('etcd is out of space: sign-out and revocation go on by their deletes, all else is 503; with room again all is well', async () => {
+test('etcd is out of space: sign-out and revocation go on, all else is 503', async () => {
   const operator = (await signIn(quorum.replicas[0]!, address)).tab;
   const signedIn = async (name: string) => {
     const one = await signIn(quorum.replicas[0]!, `${name}@example.test`, {

@@ -82,7 +82,7 @@ export async function aggregate(
     KUBERNETES_SERVICE_HOST: '127.0.0.1',
     KUBERNETES_SERVICE_PORT: String(cluster.port),
     SERVICE_ACCOUNT: await cluster.mount(namespace, account),
-    NODE_OPTIONS: `--import ${pathToFileURL(join(import.meta.dirname, 'mount.mjs')).href}`,
+    NODE_OPTIONS: `--import ${pathToFileURL(join(import.meta.dirname, '../mount.mjs')).href}`,
   };
   const etcd: EtcdServer | undefined = store === 'etcd' ? await startEtcd() : undefined; // not the cluster's: each compacts its own
   let [replicas, balancer]: [readonly Served[], Balancer | undefined] = [[], undefined];

@@ -91,7 +91,7 @@ test('a link that is well carries everything both ways, and each side’s end by
   ]);
 });
 
-test('a hole one way holds that way alone, new connections too; once mended nothing is missing', async () => {
+test('a hole one way holds that way alone, new connections too', async () => {
   const [near, far] = await pair();
   link.hole('forth');
   near.socket.write('lost');
@@ -152,7 +152,7 @@ test('a cut resets what there is and what is tried, until it is mended', async (
   await pair('c');
 });
 
-test('what is delayed comes as much later, in order, and together; what is throttled takes its time', async () => {
+test('what is delayed comes as much later, in order and together', async () => {
   const [near, far] = await pair();
   link.slow({ delay: 200 });
   const from = performance.now();
