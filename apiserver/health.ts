@@ -60,7 +60,7 @@ export class Health {
     path: string,
     query: URLSearchParams,
   ): Promise<void> {
-    const [, endpoint, checkName] = path.split('/') as [string, string, string | undefined];
+    const [, endpoint, checkName] = path.split('/');
     const selected = this.#checks.filter(
       (check) =>
         (endpoint === 'readyz' || check.isLiveness) &&

@@ -1,5 +1,5 @@
-import type { NextFunction } from 'express';
-import type { Awaitable } from '../registry/kind.js';
+import type { NextFunction, RequestHandler } from 'express';
+import type { Awaitable, Verb } from '../registry/kind.js';
 import { noSuchPath } from '../registry/status/status.js';
 import type { Keys } from '../security/keyring.js';
 import type { ApiDescription } from './discovery/api-description.js';
@@ -10,9 +10,21 @@ import { Lister } from './handlers/list.js';
 import { Namespaces } from './handlers/namespaces.js';
 import { SelfSubjectReviews } from './handlers/self-subject-reviews.js';
 import type { Watcher } from './handlers/watch/watch.js';
-import { type ApiRequest, type ApiResponse, createApp } from './http/message.js';
+import {
+  type ApiRequest,
+  type ApiResponse,
+  createApp,
+  type FoundRequest,
+  type ObjectRequest,
+  type PermittedRequest,
+  type ResourceRequest,
+} from './http/message.js';
 import type { ApiPaths } from './request/api-paths.js';
-import { namespacesPath, type ResourceRequestInfo, reviewPaths } from './request/request-info.js';
+import {
+  type NonResourceRequestInfo,
+  namespacesPath,
+  reviewPaths,
+} from './request/request-info.js';
 
 /** What the API needs. */
 interface ApiDependencies extends HandlerDependencies {
@@ -23,12 +35,15 @@ interface ApiDependencies extends HandlerDependencies {
   description: ApiDescription;
 }
 
-type Handler = (req: ApiRequest, res: ApiResponse) => Awaitable<void>;
+type Handler<Request extends ApiRequest> = (req: Request, res: ApiResponse) => Awaitable<void>;
+
+/** A request that Express routes by its path. */
+type PathRequest = PermittedRequest<NonResourceRequestInfo>;
 
 /** The handlers behind the request chain. */
 export interface Api {
   /** Serves the objects of the kinds and their events: the chain has parsed the path. */
-  resource: Handler;
+  resource: Handler<ResourceRequest>;
   /** Serves documents, namespaces and reviews through Express. */
   route(req: ApiRequest, res: ApiResponse, next: (error?: unknown) => void): void;
 }
@@ -39,28 +54,36 @@ export function createApi(parts: ApiDependencies): Api {
   const handlers = new Handlers(parts);
   const lister = new Lister(parts.store, parts.authorization, parts.encoder, parts.keys);
   const events = new Events(parts);
-  const verbs: Record<string, Handler> = {
-    get: (req, res) => handlers.get(req, res),
+  // The path of the last four names an object, and a GET or an action was authorized for one found.
+  const verbs: Record<Verb, Handler<ResourceRequest>> = {
     list: (req, res) => lister.list(req, res),
     watch: (req, res) => parts.watcher.watch(req, res),
     create: (req, res) => handlers.create(req, res),
-    update: (req, res) => handlers.update(req, res),
-    patch: (req, res) => handlers.patch(req, res),
-    delete: (req, res) => handlers.delete(req, res),
     deletecollection: (req, res) => handlers.deletecollection(req, res),
+    get: (req, res) => handlers.get(req as FoundRequest, res),
+    update: (req, res) => handlers.update(req as ObjectRequest, res),
+    patch: (req, res) => handlers.patch(req as ObjectRequest, res),
+    delete: (req, res) => handlers.delete(req as ObjectRequest, res),
   };
   const namespaces = new Namespaces(parts.encoder, parts.watcher, parts.store.settings.limits);
-  const resource: Handler = (req, res) => {
-    const { action, events: isEvents, verb } = req.authorized!.requestInfo as ResourceRequestInfo;
-    if (isEvents) return events.respond(req, res);
-    return action ? handlers.action(req, res) : verbs[verb]!(req, res);
+  const resource: Handler<ResourceRequest> = (req, res) => {
+    const { action, events: query, verb } = req.authorized.requestInfo;
+    if (query) return events.respond(query, req, res);
+    return action ? handlers.action(action, req as FoundRequest, res) : verbs[verb](req, res);
   };
+  const routeOf = (handler: Handler<PathRequest>): RequestHandler => handler as never;
   const documents = new Documents(parts, parts.store.settings.component);
   for (const path of parts.paths.documents)
-    app.get(path, ((req: ApiRequest, res: ApiResponse) => documents.send(req, res)) as never);
+    app.get(
+      path,
+      routeOf((req, res) => documents.send(req, res)),
+    );
   const watchPath = namespacesPath.replace('/v1/', '/v1/watch/');
   for (const path of [namespacesPath, watchPath].flatMap((one) => [one, `${one}/:name`]))
-    app.get(path, ((req: ApiRequest, res: ApiResponse) => namespaces.respond(req, res)) as never);
+    app.get(
+      path,
+      routeOf((req, res) => namespaces.respond(req, res)),
+    );
   const reviews = new SelfSubjectReviews(
     parts.registry,
     parts.paths,
@@ -68,10 +91,13 @@ export function createApi(parts: ApiDependencies): Api {
     parts.encoder,
   );
   for (const path of reviewPaths.keys())
-    app.post(path, ((req: ApiRequest, res: ApiResponse) => reviews.respond(req, res)) as never);
-  app.use((() => {
+    app.post(
+      path,
+      routeOf((req, res) => reviews.respond(req, res)),
+    );
+  app.use(() => {
     throw noSuchPath();
-  }) as never);
+  });
   return {
     resource,
     route: (req, res, next) => app(req as never, res as never, next as NextFunction),

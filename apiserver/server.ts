@@ -27,7 +27,7 @@ import { checkMessageSyntax } from './chain/message-syntax.js';
 import { type AllowedHost, checkHost } from './chain/own-host.js';
 import { checkQuery, readRequestInfo } from './chain/read-request.js';
 import { refuseUntilReady } from './chain/readiness.js';
-import type { Step } from './chain/step.js';
+import { afterwards, type Step } from './chain/step.js';
 import { withinSpan } from './chain/tracing.js';
 import type { ApiDescription } from './discovery/api-description.js';
 import { Watcher } from './handlers/watch/watch.js';
@@ -35,7 +35,14 @@ import { Health, type HealthCheck } from './health.js';
 import { prepareRefusal } from './http/body.js';
 import { fromLibrary } from './http/library-error.js';
 import { MemoryGuard } from './http/memory-guard.js';
-import { ApiRequest, ApiResponse, type AuthorizedRequest } from './http/message.js';
+import {
+  ApiRequest,
+  ApiResponse,
+  type AuthorizedResourceRequest,
+  type ParsedRequest,
+  type PermittedRequest,
+  type ResourceRequest,
+} from './http/message.js';
 import { pageOfRefused, pageRedirect } from './http/page-redirect.js';
 import { Encoder } from './http/response.js';
 import { Listener, lingerUntil, type ServingCertificate } from './listener.js';
@@ -181,14 +188,16 @@ export class Server {
   #requestChain(parts: ServerDependencies): readonly Step[] {
     return [
       readRequestInfo(parts.store.registry, this.#paths),
-      refuseUntilReady(() => this.#isReady),
-      checkOrigin(parts.baseURL),
-      this.#authentication.step,
-      this.#authorization.step,
-      checkQuery,
-      startDeadline((...failed) => this.#fail(...failed)),
-      this.#inFlight.step,
-      this.#dispatch,
+      ...afterwards<ParsedRequest>(
+        refuseUntilReady(() => this.#isReady),
+        checkOrigin(parts.baseURL),
+        this.#authentication.step,
+        this.#authorization.step,
+        checkQuery,
+        startDeadline((...failed) => this.#fail(...failed)),
+        this.#inFlight.step,
+      ),
+      ...afterwards<PermittedRequest>(this.#dispatch),
     ];
   }
 
@@ -265,7 +274,7 @@ export class Server {
     try {
       // By index: an iterator would allocate for each step.
       for (; index < this.#chain.length; index++) {
-        const pending = this.#chain[index]!(req, res);
+        const pending = this.#chain[index]?.(req, res);
         if (pending) await pending;
       }
     } catch (error) {
@@ -278,7 +287,7 @@ export class Server {
   }
 
   /** Authenticates and authorizes the request of an open watch again. */
-  async #reauthorize(req: ApiRequest): Promise<AuthorizedRequest> {
+  async #reauthorize(req: ApiRequest): Promise<AuthorizedResourceRequest> {
     const { registry } = this.#parts.store;
     const requestInfo = parseRequest(req, registry, this.#paths) as ResourceRequestInfo;
     if (this.#isStopping) throw unauthorized();
@@ -289,15 +298,15 @@ export class Server {
   }
 
   /** Answers a request that passed every step. */
-  readonly #dispatch: Step = (req, res) => {
-    const { requestInfo } = req.authorized!;
+  readonly #dispatch: Step<PermittedRequest> = (req, res) => {
+    const { requestInfo } = req.authorized;
     switch (requestInfo.type) {
       case 'health':
         return this.#health.respond(
           req,
           res,
           requestInfo.path,
-          new URLSearchParams(req.url!.split('?')[1]),
+          new URLSearchParams(req.url.split('?')[1]),
         );
       case 'provider':
         return this.#provider(req, res);
@@ -306,7 +315,7 @@ export class Server {
       case 'asset':
         return this.#pageFiles().asset(req, res, requestInfo.path);
       case 'resource':
-        return this.#api.resource(req, res);
+        return this.#api.resource(req as ResourceRequest, res);
       default:
         return this.#route(req, res);
     }

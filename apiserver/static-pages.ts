@@ -175,7 +175,7 @@ export class Pages {
         'public, max-age=3600',
         ...this.#headers(req),
       ]);
-    const shell = this.#shell(path.split('/')[1]!, req);
+    const shell = this.#shell(path.split('/')[1] ?? '', req);
     if (!shell) throw noSuchPath();
     this.#write(req, res, shell, [
       'Content-Type',

@@ -17,7 +17,7 @@ export interface AuthorizationAttributes {
   readonly kind?: AnyKind;
   readonly name?: string;
   /** The object, if it exists and was read. */
-  readonly object?: KindObject;
+  readonly object?: KindObject | undefined;
   /** Whether `object` is what the request makes: its own facts count, not those that are stored. */
   readonly becomes?: true;
   /** Asks for every object of the kind: permitted only if each one would be. */
@@ -28,12 +28,12 @@ export interface AuthorizationAttributes {
   /** When the request was made, in milliseconds since the epoch; by default now. */
   readonly at?: number;
   /** The entities that were loaded for this request (`Authorizer.load`), by type and id. */
-  readonly entities?: LoadedEntities;
+  readonly entities?: LoadedEntities | undefined;
   /**
    * The permissions to record: only allowed ones, those of a change, or none. By default it follows
    * from the action.
    */
-  readonly record?: 'allowed' | 'change' | 'never';
+  readonly record?: 'allowed' | 'change' | 'never' | undefined;
   /**
    * Adds to a refusal that is not recorded the alternatives that change one of these facts alone
    * (docs/design/policy.md#why-not).
@@ -98,4 +98,4 @@ export function authorizeLoaded(
 export const withLoad = (
   authorize: (attributes: AuthorizationAttributes) => Decision,
   load: () => Authorizer['load'],
-): Authorizer => Object.defineProperty(authorize as Authorizer, 'load', { get: load });
+): Authorizer => Object.defineProperty(authorize, 'load', { get: load });

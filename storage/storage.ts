@@ -252,6 +252,10 @@ export function prefixRange(prefix: string): Range {
   return { start: prefix, end: prefix.slice(0, -1) + String.fromCharCode(last + 1) };
 }
 
+/** Returns the start of a range after the last of entries; there must be one. */
+export const startAfter = (entries: readonly Pick<Entry, 'key'>[]): string =>
+  `${entries.at(-1)!.key}!`;
+
 /**
  * Returns the bytes in memory of their own. What stays in a cache must not keep the larger buffer that
  * it is a part of: the pool of small buffers, a message of etcd, the output of zlib.

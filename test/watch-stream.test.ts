@@ -8,7 +8,11 @@ import { Watcher } from '../apiserver/handlers/watch/watch.js';
 import { WatchAuthority } from '../apiserver/handlers/watch/watch-authority.js';
 import type { WatchOptions } from '../apiserver/handlers/watch/watch-options.js';
 import { WatchStream } from '../apiserver/handlers/watch/watch-stream.js';
-import type { ApiRequest, ApiResponse, AuthorizedRequest } from '../apiserver/http/message.js';
+import type {
+  ApiResponse,
+  AuthorizedResourceRequest,
+  ResourceRequest,
+} from '../apiserver/http/message.js';
 import type { Encoder } from '../apiserver/http/response.js';
 import { Group } from '../kinds/people/group/group.js';
 import type { AuthorityChanges } from '../registry/authority-changes.js';
@@ -61,7 +65,7 @@ async function openWatch() {
   const stream = new WatchStream(
     store,
     authorization as unknown as Authorization,
-    { caller, requestInfo } as unknown as AuthorizedRequest,
+    { caller, requestInfo } as unknown as AuthorizedResourceRequest,
     { selector: {}, initial: 'none', bookmarks: false, timeoutMs: 60_000 } as WatchOptions,
     res as unknown as ApiResponse,
     authority,
@@ -169,7 +173,7 @@ test('a watch is checked when it starts if something changed since its request c
     };
     const authorized = { caller, requestInfo };
     const req = { receivedAt, method: 'GET', headers: {}, authorized, network: '' };
-    return watcher.watch(req as unknown as ApiRequest, response() as unknown as ApiResponse);
+    return watcher.watch(req as unknown as ResourceRequest, response() as unknown as ApiResponse);
   };
   void open(performance.now());
   await new Promise(setImmediate);

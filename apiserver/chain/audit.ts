@@ -1,6 +1,7 @@
 import type { Caller, Decision } from '../../registry/kind.js';
 import { signInEventOf } from '../../registry/sign-in-event.js';
 import { codes } from '../../registry/status/status.js';
+import { pathOf } from '../codec/query.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { endpointName } from '../request/provider-paths.js';
 
@@ -48,7 +49,7 @@ export function auditEvent(
     auditID: req.auditID,
     stage: 'ResponseComplete',
     requestURI: uriOf(req),
-    verb: requestInfo?.type === 'resource' ? requestInfo.verb : req.method!.toLowerCase(),
+    verb: requestInfo?.type === 'resource' ? requestInfo.verb : req.method.toLowerCase(),
     user: userOf(req.caller, context.hide),
     sourceIPs: [req.network],
     userAgent: String(req.headers['user-agent'] ?? '').slice(0, 512),
@@ -68,7 +69,7 @@ export function auditEvent(
 function uriOf({ requestInfo, url }: ApiRequest): string {
   if (!requestInfo) return '';
   if (requestInfo.type === 'provider') return endpointName(requestInfo.path);
-  return url!.split('?', 1)[0]!;
+  return pathOf(url);
 }
 
 function objectRef({ requestInfo }: ApiRequest): { objectRef?: unknown } {

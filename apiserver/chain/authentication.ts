@@ -7,13 +7,14 @@ import type { Awaitable, Caller } from '../../registry/kind.js';
 import { forbidden, StatusError, unauthorized } from '../../registry/status/status.js';
 import { cookieValues } from '../../security/cookie-header.js';
 import { isBrowser } from '../http/headers.js';
-import type { ApiRequest } from '../http/message.js';
+import type { ApiRequest, ParsedRequest } from '../http/message.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import type { RequestHeaderAuthenticator } from '../requestheader/authenticator.js';
 import type { Step } from './step.js';
 
 const keepEncoded = (text: string): string => text;
-const parseCookies = cookieParser(undefined, { decode: keepEncoded });
+const parseCookies: (request: ApiRequest, response: object, next: () => void) => void =
+  cookieParser(undefined, { decode: keepEncoded }) as never;
 const anonymous: Caller = { type: 'Anonymous' };
 
 /** The credentials of a request. */
@@ -25,7 +26,7 @@ class RequestCredentials implements AuthenticationRequest {
     this.request = request;
     if (bound !== undefined) this.boundName = bound;
     if (request.headers.authorization === undefined)
-      parseCookies(request as never, {} as never, () => {});
+      parseCookies(request, {}, () => {});
   }
 
   /**
@@ -72,8 +73,8 @@ export class Authentication {
   }
 
   /** Authenticates the caller, if the response depends on it. */
-  readonly step: Step = async (req) => {
-    const requestInfo = req.requestInfo!;
+  readonly step: Step<ParsedRequest> = async (req) => {
+    const { requestInfo } = req;
     if (requestInfo.type === 'resource')
       req.caller = await this.caller(req, boundName(requestInfo));
     else if (verifiesCredential(req)) req.caller = await this.caller(req, undefined);
@@ -129,8 +130,8 @@ export const boundName = ({ kind, name }: ResourceRequestInfo): string | undefin
  * Reports whether the token is verified here. The provider verifies its own, and health checks are
  * open (docs/design/kubernetes.md#authentication).
  */
-function verifiesCredential(req: ApiRequest): boolean {
-  const { type } = req.requestInfo!;
+function verifiesCredential(req: ParsedRequest): boolean {
+  const { type } = req.requestInfo;
   if (type === 'review') return true;
   if (type === 'health' || type === 'provider') return false;
   return req.headers.authorization !== undefined || requestsImpersonation(req);

@@ -4,8 +4,8 @@ import type { AnyKind, Caller, KindObject } from '../../registry/kind.js';
 import { unauthorized } from '../../registry/status/status.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
-import type { ApiRequest, AuthorizedRequest } from '../http/message.js';
-import type { ResourceRequestInfo } from '../request/request-info.js';
+import type { ApiRequest, AuthorizedResourceRequest } from '../http/message.js';
+import type { ObjectRequestInfo, ResourceRequestInfo } from '../request/request-info.js';
 
 export const collectionVerbs = new Set(['list', 'watch', 'deletecollection']);
 
@@ -52,8 +52,10 @@ export const factsOf = (
 });
 
 /** The inputs of the authorization of a request for objects. */
-export interface AuthorizationRequestContext {
-  readonly requestInfo: ResourceRequestInfo;
+export interface AuthorizationRequestContext<
+  Info extends ResourceRequestInfo = ResourceRequestInfo,
+> {
+  readonly requestInfo: Info;
   readonly caller: Caller;
   readonly facts: Facts;
   /** Whether the decision is not recorded, for a re-check or an access review. */
@@ -62,11 +64,19 @@ export interface AuthorizationRequestContext {
   readonly assumesExistence?: boolean;
   /** Whether an apply creates the object if it is absent. */
   readonly mayCreate?: boolean;
-  readonly entities?: LoadedEntities;
+  readonly entities?: LoadedEntities | undefined;
 }
 
+/** The inputs of the authorization of a request for one object. */
+export type ObjectRequestContext = AuthorizationRequestContext<ObjectRequestInfo>;
+
+/** Reports whether a request is for one object. */
+export const isForObject = (
+  context: AuthorizationRequestContext,
+): context is ObjectRequestContext => context.requestInfo.name !== undefined;
+
 /** Authorization attributes of one object, which is decoded only if a rule reads it. */
-export class ObjectAttributes {
+export class ObjectAttributes implements AuthorizationAttributes {
   readonly caller: Caller;
   readonly action: string;
   readonly kind: AnyKind;
@@ -99,21 +109,11 @@ export class ObjectAttributes {
 
 /** Returns the attributes of one object of a collection. */
 export const objectAttributes = (
-  { requestInfo, caller, facts = noFacts, entities }: AuthorizedRequest,
+  { requestInfo, caller, facts = noFacts, entities }: AuthorizedResourceRequest,
   stored: EncodedObject,
   record: 'allowed' | 'never',
 ): AuthorizationAttributes =>
-  new ObjectAttributes(
-    {
-      requestInfo: requestInfo as ResourceRequestInfo,
-      caller,
-      facts,
-      ...(entities && { entities }),
-    },
-    stored,
-    stored.name,
-    record,
-  ) as AuthorizationAttributes;
+  new ObjectAttributes({ requestInfo, caller, facts, entities }, stored, stored.name, record);
 
 /** Returns the name that `~` means: the Account or Session of the caller; throws 401 without one. */
 export function ownName({ kind }: ResourceRequestInfo, caller: Caller): string {

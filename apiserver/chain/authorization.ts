@@ -8,7 +8,11 @@ import type { Awaitable, Caller, Decision } from '../../registry/kind.js';
 import { badRequest, forbidden, notFound, unauthorized } from '../../registry/status/status.js';
 import type { Store } from '../../registry/store/store.js';
 import { isApply } from '../http/body.js';
-import type { AuthorizedRequest } from '../http/message.js';
+import type {
+  AuthorizedRequest,
+  AuthorizedResourceRequest,
+  ParsedRequest,
+} from '../http/message.js';
 import type { NonResourceRequestInfo, ResourceRequestInfo } from '../request/request-info.js';
 import { type AccessReviewResult, reviewResult } from './access-review-result.js';
 import {
@@ -16,8 +20,10 @@ import {
   actionOf,
   collectionVerbs,
   factsOf,
+  isForObject,
   noFacts,
   ObjectAttributes,
+  type ObjectRequestContext,
   objectAttributes,
   originOf,
   ownName,
@@ -45,16 +51,15 @@ export class Authorization {
   }
 
   /** Authorizes a request and keeps the decision and the object. */
-  readonly step: Step = async (req) => {
-    const requestInfo = req.requestInfo!;
+  readonly step: Step<ParsedRequest> = async (req) => {
+    const { requestInfo, caller = anonymous } = req;
     if (requestInfo.type === 'resource')
-      req.authorized = await this.authorize(requestInfo, req.caller!, originOf(req), {
+      req.authorized = await this.authorize(requestInfo, caller, originOf(req), {
         mayCreate: isApply(req),
       });
     else {
       const authorized = this.authorizeNonResource(requestInfo, originOf(req));
-      req.authorized =
-        requestInfo.type === 'review' ? { ...authorized, caller: req.caller! } : authorized;
+      req.authorized = requestInfo.type === 'review' ? { ...authorized, caller } : authorized;
     }
   };
 
@@ -67,7 +72,7 @@ export class Authorization {
     caller: Caller,
     origin: RequestOrigin,
     { isUnrecorded = false, mayCreate = false } = {},
-  ): Awaitable<AuthorizedRequest> {
+  ): Awaitable<AuthorizedResourceRequest> {
     return this.#authorizeResource({
       requestInfo,
       caller,
@@ -102,17 +107,18 @@ export class Authorization {
     return reviewResult(() => this.authorizeNonResource(requestInfo, origin));
   }
 
-  #authorizeResource(context: AuthorizationRequestContext): Awaitable<AuthorizedRequest> {
+  #authorizeResource(context: AuthorizationRequestContext): Awaitable<AuthorizedResourceRequest> {
     const { requestInfo, caller } = context;
     if (requestInfo.name === '~') requestInfo.name = ownName(requestInfo, caller);
-    if (requestInfo.name === undefined)
+    if (!isForObject(context))
       return this.#withEntities(context, undefined, (loaded) => this.#authorizeCollection(loaded));
+    const { kind, name, verb } = context.requestInfo;
     if (
-      requestInfo.kind.boundToCookie &&
-      !(caller.type === 'Browser' && caller.interaction === requestInfo.name) &&
-      requestInfo.verb !== 'list'
+      kind.boundToCookie &&
+      !(caller.type === 'Browser' && caller.interaction === name) &&
+      verb !== 'list'
     )
-      throw notFound(requestInfo.kind, requestInfo.name);
+      throw notFound(kind, name);
     const cached = this.#lastKnown(context);
     return cached
       ? this.#withEntities(
@@ -123,9 +129,9 @@ export class Authorization {
       : this.#authorizeStored(context);
   }
 
-  async #authorizeStored(context: AuthorizationRequestContext): Promise<AuthorizedRequest> {
+  async #authorizeStored(context: ObjectRequestContext): Promise<AuthorizedResourceRequest> {
     const { kind, name } = context.requestInfo;
-    const target = await this.#store.stored(kind, name!);
+    const target = await this.#store.stored(kind, name);
     return this.#withEntities(
       context,
       target,
@@ -136,10 +142,10 @@ export class Authorization {
   }
 
   /** Runs `next` after the facts that the rules about a request mention are loaded. */
-  #withEntities<T>(
-    context: AuthorizationRequestContext,
+  #withEntities<T, Context extends AuthorizationRequestContext>(
+    context: Context,
     target: EncodedObject | undefined,
-    next: (context: AuthorizationRequestContext) => Awaitable<T>,
+    next: (context: Context) => Awaitable<T>,
   ): Awaitable<T> {
     const loading = loadForRequest(this.#authorize, context, target);
     return loading ? loading.then((entities) => next({ ...context, entities })) : next(context);
@@ -147,9 +153,9 @@ export class Authorization {
 
   /** Loads what the rules mention about objects, into the request; undefined if it is in memory. */
   loadFor(
-    authorized: AuthorizedRequest,
+    authorized: AuthorizedResourceRequest,
     objects: readonly EncodedObject[],
-  ): Promise<AuthorizedRequest> | undefined {
+  ): Promise<AuthorizedResourceRequest> | undefined {
     return loadForObjects(this.#authorize, authorized, objects);
   }
 
@@ -157,7 +163,7 @@ export class Authorization {
    * Authorizes the creation by an apply. A caller who may not create learns no more than for any
    * other request for an absent object.
    */
-  #authorizeCreation(context: AuthorizationRequestContext): AuthorizedRequest | undefined {
+  #authorizeCreation(context: ObjectRequestContext): AuthorizedResourceRequest | undefined {
     const { requestInfo, caller, facts } = context;
     const { kind } = requestInfo;
     if (!context.mayCreate || !kind.verbs.includes('create') || kind.nameSource === 'service')
@@ -175,9 +181,9 @@ export class Authorization {
    * the request is authorized again.
    */
   #authorizeCached(
-    context: AuthorizationRequestContext,
+    context: ObjectRequestContext,
     target: EncodedObject,
-  ): AuthorizedRequest | undefined {
+  ): AuthorizedResourceRequest | undefined {
     const decision = this.#decideObject(context, target);
     return decision.allowed
       ? { ...this.#authorizedRequest(context, target, decision), fromCache: true }
@@ -185,7 +191,7 @@ export class Authorization {
   }
 
   /** Returns the cached object of a change. */
-  #lastKnown(context: AuthorizationRequestContext): EncodedObject | undefined {
+  #lastKnown(context: ObjectRequestContext): EncodedObject | undefined {
     const { requestInfo, isUnrecorded, assumesExistence } = context;
     if (
       (requestInfo.verb !== 'update' && requestInfo.verb !== 'patch') ||
@@ -195,24 +201,17 @@ export class Authorization {
       requestInfo.query.has('dryRun')
     )
       return undefined;
-    return this.#store.lastKnown(requestInfo.kind, requestInfo.name!);
+    return this.#store.lastKnown(requestInfo.kind, requestInfo.name);
   }
 
   #authorizedRequest(
-    context: AuthorizationRequestContext,
+    context: ObjectRequestContext,
     target: EncodedObject | undefined,
     decision: Decision,
-  ): AuthorizedRequest {
+  ): AuthorizedResourceRequest {
     const { requestInfo, caller, facts, entities } = context;
     const outcome = outcomeOf(this.#authorize, context);
-    const base = {
-      requestInfo,
-      caller,
-      facts,
-      decision,
-      ...outcome,
-      ...(entities && { entities }),
-    };
+    const base = { requestInfo, caller, facts, decision, ...outcome, entities };
     if (!target) return base;
     const reauthorize = (current: EncodedObject | undefined): Decision =>
       this.#authorizeObject(context, current).decision;
@@ -239,7 +238,7 @@ export class Authorization {
   }
 
   /** Returns whether the caller may see one object of a list or watch. */
-  canSee(authorized: AuthorizedRequest, stored: EncodedObject): boolean {
+  canSee(authorized: AuthorizedResourceRequest, stored: EncodedObject): boolean {
     return this.#authorize(objectAttributes(authorized, stored, 'never')).allowed;
   }
 
@@ -247,17 +246,11 @@ export class Authorization {
    * Returns whether the caller may see every object of the collection. If unknown, each object is
    * asked for.
    */
-  canSeeAll({ requestInfo, caller, facts = noFacts, entities }: AuthorizedRequest): boolean {
-    const { kind } = requestInfo as ResourceRequestInfo;
-    return this.#authorize({
-      caller,
-      action: actionOf(requestInfo as ResourceRequestInfo),
-      kind,
-      facts,
-      ...(entities && { entities }),
-      every: true,
-      record: 'never',
-    }).allowed;
+  canSeeAll(authorized: AuthorizedResourceRequest): boolean {
+    const { requestInfo, caller, facts = noFacts, entities } = authorized;
+    const action = actionOf(requestInfo);
+    const scope = { kind: requestInfo.kind, every: true, record: 'never' } as const;
+    return this.#authorize({ caller, action, facts, entities, ...scope }).allowed;
   }
 
   /**
@@ -265,14 +258,14 @@ export class Authorization {
    * finds another version authorizes that, and throws 403.
    */
   authorizeOne(
-    authorized: AuthorizedRequest,
+    authorized: AuthorizedResourceRequest,
     stored: EncodedObject,
-  ): AuthorizedRequest | undefined {
+  ): AuthorizedResourceRequest | undefined {
     const decide = (one: EncodedObject): Decision =>
       this.#authorize(objectAttributes(authorized, one, 'allowed'));
     const decision = decide(stored);
     if (!decision.allowed) return undefined;
-    const { kind } = authorized.requestInfo as ResourceRequestInfo;
+    const { kind } = authorized.requestInfo;
     const reauthorize = (current: EncodedObject | undefined): Decision => {
       const now = current ? decide(current) : decision;
       if (!now.allowed) throw forbidden(refusalMessage(now), kind, stored.name);
@@ -282,21 +275,16 @@ export class Authorization {
   }
 
   /** Decides about the requested object, or about its absence. */
-  #decideObject(context: AuthorizationRequestContext, target: EncodedObject | undefined): Decision {
+  #decideObject(context: ObjectRequestContext, target: EncodedObject | undefined): Decision {
     return this.#authorize(
-      new ObjectAttributes(
-        context,
-        target,
-        context.requestInfo.name!,
-        'allowed',
-      ) as AuthorizationAttributes,
+      new ObjectAttributes(context, target, context.requestInfo.name, 'allowed'),
     );
   }
 
   #authorizeObject(
-    context: AuthorizationRequestContext,
+    context: ObjectRequestContext,
     target: EncodedObject | undefined,
-  ): AuthorizedRequest {
+  ): AuthorizedResourceRequest {
     const { requestInfo } = context;
     const decision = this.#decideObject(context, target);
     if (!decision.allowed) throw refusalError(this.#authorize, context, target);
@@ -305,7 +293,7 @@ export class Authorization {
       !context.assumesExistence &&
       (requestInfo.verb !== 'watch' || requestInfo.kind.boundToCookie)
     )
-      throw notFound(requestInfo.kind, requestInfo.name!);
+      throw notFound(requestInfo.kind, requestInfo.name);
     return this.#authorizedRequest(context, target, decision);
   }
 
@@ -313,7 +301,7 @@ export class Authorization {
    * Authorizes a collection: the whole kind, else the caller's own range; deletecollection the
    * other way round.
    */
-  #authorizeCollection(context: AuthorizationRequestContext): AuthorizedRequest {
+  #authorizeCollection(context: AuthorizationRequestContext): AuthorizedResourceRequest {
     const { requestInfo, caller } = context;
     const { kind, verb } = requestInfo;
     const selector = collectionVerbs.has(verb) ? selectorOf(requestInfo) : undefined;
@@ -335,7 +323,7 @@ export class Authorization {
   #authorizeRange(
     context: AuthorizationRequestContext,
     owner: string | undefined,
-  ): AuthorizedRequest {
+  ): AuthorizedResourceRequest {
     const { requestInfo, caller } = context;
     if (caller.type === 'Anonymous') throw unauthorized();
     if (owner === undefined)
@@ -350,7 +338,7 @@ export class Authorization {
     context: AuthorizationRequestContext,
     name: string,
     owner: string | undefined,
-  ): AuthorizedRequest {
+  ): AuthorizedResourceRequest {
     const { requestInfo, caller } = context;
     const decision = this.#decide(context, { name }, 'allowed');
     const ownerRange = owner === undefined ? {} : { owner };
@@ -373,7 +361,7 @@ export class Authorization {
       action: actionOf(requestInfo),
       kind: requestInfo.kind,
       facts,
-      ...(entities && { entities }),
+      entities,
       ...scope,
       ...(recorded && { record: recorded }),
     });

@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import { forbidden, type StatusError } from '../../registry/status/status.js';
 import { isBrowser, rawValues } from '../http/headers.js';
+import type { ApiRequest, ParsedRequest } from '../http/message.js';
 import { isWatchRequest, type RequestInfo } from '../request/request-info.js';
 import type { Step } from './step.js';
 
@@ -17,9 +17,9 @@ const refusal = (isChange: boolean): StatusError =>
  * Refuses requests of other sites' pages from headers alone, before any credential is read
  * (docs/design/security.md#cross-site-requests).
  */
-export function refuseCrossSite(request: IncomingMessage, origin: string, api: boolean): void {
+export function refuseCrossSite(request: ApiRequest, origin: string, api: boolean): void {
   if (!isBrowser(request)) return;
-  const change = !reads.has(request.method!);
+  const change = !reads.has(request.method);
   const sites = rawValues(request, 'sec-fetch-site');
   const origins = rawValues(request, 'origin');
   if (
@@ -46,10 +46,10 @@ const isPublicRead = (method: string, requestInfo: RequestInfo): boolean =>
  * credentials. Lets every site's page see the response to those.
  */
 export const checkOrigin =
-  (origin: string): Step =>
+  (origin: string): Step<ParsedRequest> =>
   (req, res) => {
-    const requestInfo = req.requestInfo!;
-    if (isPublicRead(req.method!, requestInfo)) {
+    const { requestInfo } = req;
+    if (isPublicRead(req.method, requestInfo)) {
       const { authorization, cookie } = req.headers;
       const isBare = authorization === undefined && cookie === undefined && !req.assertedHeaders;
       if (isBare || requestInfo.type === 'discovery')
@@ -74,7 +74,7 @@ function changePasses(sites: string[], origins: string[], ours: string): boolean
 }
 
 function readPasses(
-  request: IncomingMessage,
+  request: ApiRequest,
   sites: string[],
   origins: string[],
   ours: string,

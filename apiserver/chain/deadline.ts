@@ -1,6 +1,6 @@
 import { StatusError } from '../../registry/status/status.js';
 import { emptyQuery, timeoutMsOf } from '../codec/query.js';
-import type { ApiRequest, ApiResponse } from '../http/message.js';
+import type { ApiRequest, ApiResponse, ParsedRequest } from '../http/message.js';
 import { isWatchRequest } from '../request/request-info.js';
 import type { Step } from './step.js';
 
@@ -10,9 +10,9 @@ import type { Step } from './step.js';
  * timer; a watch has its own timeout.
  */
 export const startDeadline =
-  (fail: (req: ApiRequest, res: ApiResponse, error: StatusError) => void): Step =>
+  (fail: (req: ApiRequest, res: ApiResponse, error: StatusError) => void): Step<ParsedRequest> =>
   (req, res) => {
-    const requestInfo = req.requestInfo!;
+    const { requestInfo } = req;
     if (
       requestInfo.query === emptyQuery ||
       requestInfo.type === 'provider' ||

@@ -4,7 +4,7 @@ import type {
   LoadedEntities,
 } from '../../registry/authorizer.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
-import type { AuthorizedRequest } from '../http/message.js';
+import type { AuthorizedResourceRequest } from '../http/message.js';
 import {
   type AuthorizationRequestContext,
   actionOf,
@@ -25,9 +25,9 @@ export const loadForRequest = (
 /** Loads the facts that the rules mention about objects of a list or watch, into the request. */
 export function loadForObjects(
   { load }: Authorizer,
-  authorized: AuthorizedRequest,
+  authorized: AuthorizedResourceRequest,
   objects: readonly EncodedObject[],
-): Promise<AuthorizedRequest> | undefined {
+): Promise<AuthorizedResourceRequest> | undefined {
   const loading = load?.(objects.map((one) => objectAttributes(authorized, one, 'never')));
   return loading?.then((entities) => ({
     ...authorized,
@@ -44,8 +44,13 @@ function questionsOf(
   const { kind, name } = requestInfo;
   const own = kind.owner && caller.type === 'Account' ? caller.account : undefined;
   const selected = name === undefined ? selectorOf(requestInfo) : undefined;
-  const asked = (action: string, scope: object): AuthorizationAttributes =>
-    ({ caller, action, kind, facts, ...scope }) as AuthorizationAttributes;
+  const asked = (action: string, scope: object): AuthorizationAttributes => ({
+    caller,
+    action,
+    kind,
+    facts,
+    ...scope,
+  });
   if (name !== undefined) {
     const object = target && { object: target.object };
     return [actionOf(requestInfo), 'get'].map((action) => asked(action, { name, ...object }));

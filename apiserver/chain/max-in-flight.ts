@@ -1,7 +1,7 @@
 import { tooManyRequests } from '../../registry/status/status.js';
 import { hasBody } from '../http/headers.js';
 import type { MemoryGuard } from '../http/memory-guard.js';
-import type { ApiRequest, ApiResponse } from '../http/message.js';
+import type { ApiRequest, ApiResponse, ParsedRequest } from '../http/message.js';
 import { isWatchRequest } from '../request/request-info.js';
 import type { Step } from './step.js';
 
@@ -32,8 +32,8 @@ export class InFlight {
    * Limits memory and requests in flight, provider and pages included, except watches and health
    * checks (docs/design/operations.md#requests-in-flight).
    */
-  readonly step: Step = (req, res) => {
-    const requestInfo = req.requestInfo!;
+  readonly step: Step<ParsedRequest> = (req, res) => {
+    const { requestInfo } = req;
     if (requestInfo.type === 'health') return;
     if (isWatchRequest(requestInfo)) return this.#memory.refuseWatch();
     this.#memory.refuseBody(Number(req.headers['content-length'] ?? 0));
@@ -70,7 +70,8 @@ export class InFlight {
     this.#arriving.add(req);
     if (this.#arriving.size <= 2 * this.#max.changes) return;
     const [oldest] = this.#arriving;
-    this.#arriving.delete(oldest!);
-    oldest!.socket.destroy();
+    if (!oldest) return;
+    this.#arriving.delete(oldest);
+    oldest.socket.destroy();
   }
 }

@@ -30,7 +30,7 @@ function refuse(message: string, reason: Reason = 'BadRequest'): never {
  */
 export const checkMessageSyntax: Step = (req) => {
   const { headers, httpVersion } = req;
-  if (!req.url!.startsWith('/')) refuse('the request target must be a path');
+  if (!req.url.startsWith('/')) refuse('the request target must be a path');
   if (req.fieldCount > maxFieldCount)
     refuse(`there are more than ${maxFieldCount} header fields`, 'RequestHeaderFieldsTooLarge');
   if ((headers.host === undefined && httpVersion === '1.1') || rawValues(req, 'host').length > 1)

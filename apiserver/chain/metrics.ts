@@ -27,7 +27,7 @@ export function countRequest(
   res: ApiResponse,
   durationMs: number,
 ): void {
-  const labels = requestLabels(req.requestInfo, req.method!);
+  const labels = requestLabels(req.requestInfo, req.method);
   metrics.requests.inc({ ...labels, code: res.statusCode });
   if (labels.verb === 'WATCH') metrics.initializeWatchSeries(labels);
   metrics.requestDuration.observe(labels, durationMs / 1000);

@@ -1,5 +1,6 @@
 import { badRequest } from '../../registry/status/status.js';
 import { isLoopback } from '../../security/loopback.js';
+import { pathOf } from '../codec/query.js';
 import { healthPath } from '../request/request-info.js';
 import type { Step } from './step.js';
 
@@ -34,8 +35,7 @@ export function requireOwnHost(host: string | undefined, { url, reason }: Allowe
 export const checkHost =
   (own: AllowedHost | undefined): Step =>
   ({ url, assertedHeaders, headers }) => {
-    if (own && !assertedHeaders && !healthPath.test(url!.split('?', 1)[0]!))
-      requireOwnHost(headers.host, own);
+    if (own && !assertedHeaders && !healthPath.test(pathOf(url))) requireOwnHost(headers.host, own);
   };
 
 const hostnameOf = (host: string): string => {

@@ -1,5 +1,6 @@
 import type { Registry } from '../../registry/store/registry.js';
 import { checkParameters } from '../codec/query.js';
+import type { ParsedRequest } from '../http/message.js';
 import type { ApiPaths } from '../request/api-paths.js';
 import { parseRequest } from '../request/request-info.js';
 import type { Step } from './step.js';
@@ -12,6 +13,6 @@ export const readRequestInfo =
   };
 
 /** Refuses a malformed query. Runs after authorization, so that strangers learn nothing from it. */
-export const checkQuery: Step = (req) => {
-  checkParameters(req.requestInfo!);
+export const checkQuery: Step<ParsedRequest> = (req) => {
+  checkParameters(req.requestInfo);
 };

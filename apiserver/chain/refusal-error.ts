@@ -1,8 +1,8 @@
-import type { AuthorizationAttributes, Authorizer } from '../../registry/authorizer.js';
+import type { Authorizer } from '../../registry/authorizer.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
 import type { Decision } from '../../registry/kind.js';
 import { notFound, unauthorized } from '../../registry/status/status.js';
-import { type AuthorizationRequestContext, ObjectAttributes } from './authorization-attributes.js';
+import { ObjectAttributes, type ObjectRequestContext } from './authorization-attributes.js';
 import { forbiddenError, isOwnerLookup, withDecision } from './authorization-errors.js';
 
 /**
@@ -11,36 +11,29 @@ import { forbiddenError, isOwnerLookup, withDecision } from './authorization-err
  */
 export function refusalError(
   authorize: Authorizer,
-  context: AuthorizationRequestContext,
+  context: ObjectRequestContext,
   target: EncodedObject | undefined,
 ): Error {
   const { requestInfo, caller } = context;
   const record = (visible: EncodedObject | undefined): Decision =>
-    authorize(new ObjectAttributes(context, visible, requestInfo.name!) as AuthorizationAttributes);
+    authorize(new ObjectAttributes(context, visible, requestInfo.name));
   if (caller.type === 'Anonymous') return withDecision(unauthorized(), record(undefined));
-  const readContext: AuthorizationRequestContext = {
+  const readContext: ObjectRequestContext = {
     ...context,
     requestInfo: {
       type: 'resource',
       kind: requestInfo.kind,
       verb: 'get',
-      name: requestInfo.name!,
+      name: requestInfo.name,
       query: requestInfo.query,
       representation: requestInfo.representation,
     },
   };
   const canRead =
     target &&
-    authorize(
-      new ObjectAttributes(
-        readContext,
-        target,
-        requestInfo.name!,
-        'never',
-      ) as AuthorizationAttributes,
-    ).allowed;
+    authorize(new ObjectAttributes(readContext, target, requestInfo.name, 'never')).allowed;
   const decision = record(canRead ? target : undefined);
   return canRead || isOwnerLookup(context)
     ? forbiddenError(requestInfo, caller, decision)
-    : withDecision(notFound(requestInfo.kind, requestInfo.name!), decision);
+    : withDecision(notFound(requestInfo.kind, requestInfo.name), decision);
 }

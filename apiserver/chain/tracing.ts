@@ -28,7 +28,7 @@ export function nameSpan({ requestInfo, method, auditID }: ApiRequest, res: ApiR
       ? `${requestInfo.verb} ${requestInfo.kind.resource}${requestInfo.action ? `/${requestInfo.action.subresource}` : ''}`
       : (requestInfo?.type ?? 'request');
   getTracer()?.describeRequest(name, res.statusCode, {
-    'http.request.method': method!,
+    'http.request.method': method,
     'vestibule.audit_id': auditID,
   });
 }

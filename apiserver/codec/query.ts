@@ -31,6 +31,9 @@ const singleValued = new Set([
 /** The parameters of a query that were repeated although they are single-valued. */
 const repeatedNames = new WeakMap<Query, string>();
 
+/** Returns the path of a request target. */
+export const pathOf = (target: string): string => target.split('?', 1)[0] ?? '';
+
 /** Parses a query string without validating it. */
 export function parseQuery(text: string): Query {
   const query = new Map<string, string>();

@@ -52,9 +52,9 @@ function isKey(text: string): boolean {
 }
 
 function parseRequirement(text: string): Requirement {
-  const [, key, operator, value] = equality.exec(text) ?? [];
-  if (key !== undefined && isKey(key) && isValue(value!))
-    return { key, operator: operator === '!=' ? 'notin' : 'in', values: [value!] };
+  const [, key, operator, value = ''] = equality.exec(text) ?? [];
+  if (key !== undefined && isKey(key) && isValue(value))
+    return { key, operator: operator === '!=' ? 'notin' : 'in', values: [value] };
   const [, setKey, setOperator, listed] = set.exec(text) ?? [];
   const values = (listed ?? '').split(',').map((one) => one.trim());
   if (
@@ -129,7 +129,7 @@ function parseFields(text: string, kind: AnyKind): FieldRequirements {
   for (const part of splitRequirements(text)) {
     const match = /^([A-Za-z0-9.]+)\s*(==|=|!=)\s*(\S*)$/.exec(part);
     if (!match) throw badRequest(`unable to parse the field selector at "${part.slice(0, 64)}"`);
-    const [, field, operator, value] = match as unknown as [string, string, string, string];
+    const [, field = '', operator, value = ''] = match;
     addRequirement(found, kind, { field, isEqual: operator !== '!=', value });
   }
   return found;

@@ -5,9 +5,10 @@ import { notAcceptable } from '../../registry/status/status.js';
 import type { Registry } from '../../registry/store/registry.js';
 import { acceptsJSON, acceptsYAML, type MediaRange, parseAccept } from '../codec/accept.js';
 import { type EncodedContent, encodeContent } from '../codec/content-encoding.js';
-import type { ApiRequest, ApiResponse } from '../http/message.js';
+import type { ApiResponse, PermittedRequest } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
 import type { ApiPaths } from '../request/api-paths.js';
+import type { NonResourceRequestInfo } from '../request/request-info.js';
 import type { ApiDescription, ServedDocument } from './api-description.js';
 import {
   apiVersions,
@@ -95,7 +96,7 @@ const formatsOf = ({ formats }: ServedDocument): DocumentFormat[] =>
 
 /** Reports whether a media type is in a media range (RFC 9110 §12.5.1), or in one of `others`. */
 const satisfies = (type: string, range: string, others: readonly string[]): boolean => {
-  const [essence] = type.split(';') as [string];
+  const [essence = ''] = type.split(';');
   return ['*/*', `${essence.split('/')[0]}/*`, essence, ...others].includes(range);
 };
 
@@ -177,12 +178,9 @@ export class Documents {
   }
 
   /** Sends a document; 304 if the client has it, 406 if no format is acceptable. */
-  send(req: ApiRequest, res: ApiResponse): void {
-    const { path, query } = req.authorized!.requestInfo as {
-      path: string;
-      query: ReadonlyMap<string, string>;
-    };
-    const { type, encoded } = negotiateFormat(this.#formats.get(path)!, req.headers.accept);
+  send(req: PermittedRequest<NonResourceRequestInfo>, res: ApiResponse): void {
+    const { path, query } = req.authorized.requestInfo;
+    const { type, encoded } = negotiateFormat(this.#formats.get(path) ?? [], req.headers.accept);
     const document = encoded();
     const { digest } = document;
     const hash = path === this.#paths.kubernetesOpenapi ? query.get('hash') : undefined;

@@ -59,16 +59,16 @@ function asSent(name: string, schema: JSONSchema, schemas: Record<string, JSONSc
   if (!schema['x-kubernetes-group-version-kind']) return schema;
   const { required: _required, properties, ...rest } = schema;
   const draft = schemas[`${name}Draft`]?.properties?.spec;
-  const { apiVersion, kind, spec, status } = properties!;
+  const { apiVersion = {}, kind = {}, spec = {}, status = {} } = properties ?? {};
   return {
     ...rest,
     ...(draft?.required && { required: ['spec'] }),
     properties: {
       ...properties,
-      apiVersion: withoutValue(apiVersion!),
-      kind: withoutValue(kind!),
-      spec: draft ? spec! : withoutRequired(spec!),
-      status: withoutRequired(status!),
+      apiVersion: withoutValue(apiVersion),
+      kind: withoutValue(kind),
+      spec: draft ? spec : withoutRequired(spec),
+      status: withoutRequired(status),
     },
   };
 }
@@ -156,7 +156,7 @@ export function toOpenAPI30(schema: JSONSchema): JSONSchema {
       ...schema,
       type: undefined,
       anyOf: schema.type.map((type) => ({ type })),
-    } as JSONSchema);
+    });
   const branches = schema.anyOf ?? schema.oneOf;
   if (branches) return union(schema, branches);
   const flat: JSONSchema = Object.fromEntries(
@@ -189,7 +189,7 @@ function union({ description }: JSONSchema, branches: readonly JSONSchema[]): JS
   const merged = solid.map(toOpenAPI30);
   const properties: Record<string, JSONSchema> = {};
   for (const branch of merged)
-    for (const [name, property] of Object.entries(branch.properties!))
+    for (const [name, property] of Object.entries(branch.properties ?? {}))
       properties[name] = mergeProperties(properties[name], property);
   const required = (merged[0]!.required ?? []).filter((name) =>
     merged.every((branch) => branch.required?.includes(name)),

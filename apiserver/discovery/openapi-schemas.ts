@@ -242,7 +242,8 @@ const mergePatch: JSONSchema = {
 
 /** The metadata that a caller may set: without a name if the service names the kind. */
 function draftMetadata(isNamed: boolean): JSONSchema {
-  const { labels, annotations } = toJSONSchema(CallerMetadata, 'metadata').properties!;
+  const { labels = {}, annotations = {} } =
+    toJSONSchema(CallerMetadata, 'metadata').properties ?? {};
   const name = {
     name: textSchema('Name of the object.', { pattern: nameGrammar.source, maxLength: 253 }),
     generateName: textSchema('Prefix of the generated name, if there is no name.', {
@@ -251,7 +252,7 @@ function draftMetadata(isNamed: boolean): JSONSchema {
   };
   return objectSchema(
     isNamed ? 'Name, labels, annotations.' : 'Labels, annotations.',
-    { ...(isNamed && name), labels: labels!, annotations: annotations! },
+    { ...(isNamed && name), labels, annotations },
     [],
   );
 }
@@ -275,15 +276,18 @@ function draftOf(kind: AnyKind, registry: Registry): JSONSchema {
  * refused.
  */
 function applyOf(kind: AnyKind, registry: Registry): JSONSchema {
-  const { labels, annotations, ownerReferences } = toJSONSchema(CallerMetadata, 'metadata')
-    .properties!;
+  const {
+    labels = {},
+    annotations = {},
+    ownerReferences = {},
+  } = toJSONSchema(CallerMetadata, 'metadata').properties ?? {};
   const metadata = {
     name: textSchema('Name of the object.'),
     uid: textSchema('Its uid, if it must exist.'),
     resourceVersion: textSchema('Its version, if it must not have changed.'),
-    labels: labels!,
-    annotations: annotations!,
-    ownerReferences: ownerReferences!,
+    labels,
+    annotations,
+    ownerReferences,
   };
   const { schema } = registry.schemas(kind).spec;
   return closedSchema(

@@ -36,7 +36,7 @@ function operationOf(operation: Operation, prefix: string): Value {
     parameters: [
       ...parameters.map(({ schema, ...parameter }) => ({
         ...parameter,
-        ...(schemaOf(schema, prefix) as Value),
+        ...schemaOf(schema, prefix),
       })),
       ...(body.schema ? [{ name: 'body', in: 'body', required: true, schema: body.schema }] : []),
     ],

@@ -19,7 +19,7 @@ import type { Registry } from '../../registry/store/registry.js';
 import type { Authorization } from '../chain/authorization.js';
 import { originOf } from '../chain/authorization-attributes.js';
 import { booleanParameter } from '../codec/query.js';
-import type { ApiRequest } from '../http/message.js';
+import type { ObjectRequest } from '../http/message.js';
 import { optionsKind } from '../request/options-kind.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { checkIdentity, checkVersion, draftOf, requireName } from './apply-body.js';
@@ -58,28 +58,24 @@ export class Applier {
    * Applies the body to the object, or creates it as the chain authorized. `callOf` returns the call
    * of a request as it is authorized now.
    */
-  async apply(req: ApiRequest, callOf: () => Call): Promise<Applied> {
-    const requestInfo = req.requestInfo as ResourceRequestInfo & { name: string };
+  async apply(req: ObjectRequest, callOf: () => Call): Promise<Applied> {
+    const { requestInfo, caller } = req.authorized;
     const { kind, name } = requestInfo;
     const body = await this.#bodies.readConfiguration(req, kind.bodyLimit);
     const options = optionsOf(requestInfo);
     const fields = fieldsOf(kind, name, body, this.#registry);
     const applied = { ...options, apiVersion: kind.apiVersion, fields };
     for (let tries = 1; ; tries += 1) {
-      const { createsObject = false } = req.authorized!;
+      const { createsObject = false } = req.authorized;
       try {
         return await this.#try(kind, name, body, applied, createsObject, callOf());
       } catch (error) {
         if (tries === maxTries || !mayHaveRaced(error)) throw error;
-        req.authorized = await this.#authorization.authorize(
-          requestInfo,
-          req.caller!,
-          originOf(req),
-          {
-            mayCreate: true,
-          },
-        );
-        if ((req.authorized.createsObject ?? false) === createsObject) throw error;
+        const authorized = await this.#authorization.authorize(requestInfo, caller, originOf(req), {
+          mayCreate: true,
+        });
+        req.authorized = { ...authorized, requestInfo };
+        if ((authorized.createsObject ?? false) === createsObject) throw error;
       }
     }
   }
@@ -99,7 +95,7 @@ export class Applier {
       const object = await call.change((tx) => {
         const { spec = {}, metadata: given } = clone(applied.fields); // Each try changes its own.
         const fields = { ...applied.fields, spec, metadata: { ...given, name } };
-        return tx.create(kind, draftOf(kind, fields) as never, apply);
+        return tx.create(kind, draftOf(kind, fields), apply);
       });
       return { code: 201, object, call };
     }

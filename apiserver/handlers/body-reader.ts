@@ -10,7 +10,7 @@ import {
   requireBodyType,
   requireObject,
 } from '../http/body.js';
-import type { ApiRequest } from '../http/message.js';
+import type { PermittedRequest } from '../http/message.js';
 import { spendAccountBudget } from './account-budget.js';
 import type { Change } from './apply-body.js';
 
@@ -26,7 +26,7 @@ export class BodyReader {
 
   /** Returns the change of a PUT or PATCH that is no apply; throws 400, 413, 415 or 429. */
   async readChange(
-    req: ApiRequest,
+    req: PermittedRequest,
     max = this.#settings.requestBodySize,
     accepted?: readonly string[],
   ): Promise<Change> {
@@ -38,7 +38,7 @@ export class BodyReader {
 
   /** Returns the configuration of an apply, JSON or YAML; throws 400, 413, 415 or 429. */
   async readConfiguration(
-    req: ApiRequest,
+    req: PermittedRequest,
     max = this.#settings.requestBodySize,
   ): Promise<Record<string, unknown>> {
     requireBodyType(req);
@@ -46,16 +46,16 @@ export class BodyReader {
   }
 
   /** Reads a JSON or YAML body and counts it against the account's daily budget. */
-  async readBody(req: ApiRequest, max = this.#settings.requestBodySize): Promise<unknown> {
+  async readBody(req: PermittedRequest, max = this.#settings.requestBodySize): Promise<unknown> {
     return parseBody(req, await this.#readCounted(req, max));
   }
 
-  async #readCounted(req: ApiRequest, max: number): Promise<Buffer> {
+  async #readCounted(req: PermittedRequest, max: number): Promise<Buffer> {
     const bytes = await readBytes(req, max);
     await spendAccountBudget(
       this.#limits,
       this.#settings,
-      req.authorized!,
+      req.authorized,
       bytes.length,
       Date.now(),
     );

@@ -3,7 +3,7 @@ import type { Call, Ports, RequestFacts } from '../../registry/kind.js';
 import type { Store } from '../../registry/store/store.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import { isBrowser, rawValues } from '../http/headers.js';
-import type { ApiRequest, ApiResponse, AuthorizedRequest } from '../http/message.js';
+import type { ApiResponse, AuthorizedRequest, PermittedRequest } from '../http/message.js';
 import { warningHeader } from '../http/warning.js';
 
 /** What a call needs beside its request. */
@@ -17,9 +17,9 @@ interface CallOptions {
 /** Returns the call of an authorized request; its first change starts from the authorized object. */
 export function callOf(
   store: Store,
-  req: ApiRequest,
+  req: PermittedRequest,
   res: ApiResponse,
-  { ports, dryRun, authorized = req.authorized! }: CallOptions,
+  { ports, dryRun, authorized = req.authorized }: CallOptions,
 ): Call {
   const { caller, target, fromCache = false, reauthorize, outcome, decision } = authorized;
   const site = siteOf(req);
@@ -47,9 +47,9 @@ export function callOf(
 
 /** Authorizes what a request makes; the audit log names the decision about that. */
 const noting =
-  (req: ApiRequest, { authorize }: OutcomeAuthorizer): OutcomeAuthorizer['authorize'] =>
+  (req: PermittedRequest, { authorize }: OutcomeAuthorizer): OutcomeAuthorizer['authorize'] =>
   async (object, provisional) => {
     const decision = await authorize(object, provisional);
-    req.authorized = { ...req.authorized!, decision };
+    req.authorized = { ...req.authorized, decision };
     return decision;
   };

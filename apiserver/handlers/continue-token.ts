@@ -5,9 +5,8 @@ import { BoundedMap } from '../../security/bounded-map.js';
 import type { Keys } from '../../security/keyring.js';
 import type { Revision } from '../../storage/storage.js';
 import type { Query } from '../codec/query.js';
-import type { AuthorizedRequest } from '../http/message.js';
+import type { AuthorizedResourceRequest } from '../http/message.js';
 import { optionsKind } from '../request/options-kind.js';
-import type { ResourceRequestInfo } from '../request/request-info.js';
 
 /**
  * The position of a list: revision `r`, last key `k`, the selectors `q`, and the number `n` of
@@ -37,7 +36,7 @@ export class ContinueTokens {
   }
 
   /** Returns the token of a query. Throws if it belongs to another list. */
-  open(authorized: AuthorizedRequest, query: Query): ContinueToken | undefined {
+  open(authorized: AuthorizedResourceRequest, query: Query): ContinueToken | undefined {
     const text = query.get('continue') || undefined;
     if (text === undefined) return undefined;
     if (query.has('resourceVersionMatch'))
@@ -60,7 +59,7 @@ export class ContinueTokens {
   }
 
   /** Returns the token of the next page; the same one as long as the list is the same. */
-  seal(authorized: AuthorizedRequest, token: ContinueToken): string {
+  seal(authorized: AuthorizedResourceRequest, token: ContinueToken): string {
     const binding = this.#bindingOf(authorized);
     const text = JSON.stringify(token);
     const key = `${this.#keys.version} ${binding} ${text}`;
@@ -72,8 +71,8 @@ export class ContinueTokens {
   }
 
   /** Returns the context of a token: one purpose, resource, caller and range. */
-  #bindingOf({ requestInfo, caller, owner }: AuthorizedRequest): string {
-    const { resource } = (requestInfo as ResourceRequestInfo).kind;
+  #bindingOf({ requestInfo, caller, owner }: AuthorizedResourceRequest): string {
+    const { resource } = requestInfo.kind;
     return `${this.#purpose} ${resource} ${owner ?? ''} ${callerKey(caller)}`;
   }
 }

@@ -6,8 +6,7 @@ import type { Authorization } from '../chain/authorization.js';
 import { wireObject } from '../codec/object-encoding.js';
 import { maxCount, wholeNumber } from '../codec/query.js';
 import { parseSelector } from '../codec/selectors.js';
-import type { ApiRequest, AuthorizedRequest } from '../http/message.js';
-import type { ResourceRequestInfo } from '../request/request-info.js';
+import type { AuthorizedRequest, ResourceRequest } from '../http/message.js';
 import { checkPreconditions, type DeleteOptions, deleted } from './delete-options.js';
 import { rangeOf } from './list.js';
 
@@ -16,18 +15,17 @@ import { rangeOf } from './list.js';
  * a List. `callOf` returns the call for one object.
  */
 export async function deleteCollection(
-  req: ApiRequest,
+  { authorized }: ResourceRequest,
   options: DeleteOptions,
   { store, authorization }: { readonly store: Store; readonly authorization: Authorization },
   callOf: (authorized: AuthorizedRequest) => Call,
 ): Promise<Record<string, unknown>> {
-  const { owner } = req.authorized!;
-  const requestInfo = req.authorized!.requestInfo as ResourceRequestInfo;
+  const { owner, requestInfo } = authorized;
   const { kind } = requestInfo;
   const selector = parseSelector(requestInfo.query, kind);
   const page = await toStatusError(store.storage.list(rangeOf(kind, owner, selector.name)));
   const objects = page.entries.map((entry) => new EncodedObject(kind, entry));
-  const prepared = (await authorization.loadFor(req.authorized!, objects)) ?? req.authorized!;
+  const prepared = (await authorization.loadFor(authorized, objects)) ?? authorized;
   const max = wholeNumber(requestInfo.query, 'limit', maxCount) || Infinity;
   const items: unknown[] = [];
   for (const stored of objects) {

@@ -9,9 +9,8 @@ import type { Authorization } from '../chain/authorization.js';
 import { objectForCaller } from '../codec/object-encoding.js';
 import type { Query } from '../codec/query.js';
 import { type Representation, wholeRepresentation } from '../codec/representation.js';
-import type { ApiRequest, ApiResponse, AuthorizedRequest } from '../http/message.js';
+import type { ApiResponse, AuthorizedResourceRequest, ResourceRequest } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
-import type { ResourceRequestInfo } from '../request/request-info.js';
 import { ContinueTokens, selectorFingerprint } from './continue-token.js';
 import { type EventSelector, parseEventSelector } from './event-selector.js';
 import { viewContextOf } from './list-body.js';
@@ -57,28 +56,33 @@ export class Events {
     this.#tokens = new ContinueTokens(keys, 'continue events');
   }
 
-  /** Lists or watches events. */
-  respond(req: ApiRequest, res: ApiResponse): Promise<void> {
-    const authorized = req.authorized!;
-    const requestInfo = authorized.requestInfo as ResourceRequestInfo;
-    const selector = parseEventSelector(requestInfo.events!);
-    if (requestInfo.verb === 'list') return this.#list(req, res, selector);
+  /** Lists or watches the events that the query selects. */
+  respond(query: Query, req: ResourceRequest, res: ApiResponse): Promise<void> {
+    const { authorized } = req;
+    const { requestInfo } = authorized;
+    const selector = parseEventSelector(query);
+    if (requestInfo.verb === 'list') return this.#list(query, req, res, selector);
     const { component } = this.#store.settings;
     const { kind } = requestInfo;
     const representation = eventRepresentation(component);
     const isSelected = (object: KindObject): boolean =>
-      kind.events!.subject(object) !== undefined &&
+      kind.events?.subject(object) !== undefined &&
       selector.matches(toEvent(kind, object, component));
     req.authorized = { ...authorized, requestInfo: { ...requestInfo, representation, isSelected } };
     return this.#watcher.watch(req, res);
   }
 
-  async #list(req: ApiRequest, res: ApiResponse, selector: EventSelector): Promise<void> {
-    const authorized = req.authorized!;
-    const { kind, events: query } = authorized.requestInfo as ResourceRequestInfo;
+  async #list(
+    query: Query,
+    req: ResourceRequest,
+    res: ApiResponse,
+    selector: EventSelector,
+  ): Promise<void> {
+    const { authorized } = req;
+    const { kind } = authorized.requestInfo;
     const items: object[] = [];
-    let last: NamePage | undefined;
-    for await (const page of this.#namePages(authorized, selector, query!)) {
+    let last: NamePage = { names: [], revision: 0 };
+    for await (const page of this.#namePages(authorized, selector, query)) {
       last = page;
       for (let i = 0; i < page.names.length && items.length < maxEvents; i += maxEvents) {
         const names = page.names.slice(i, i + maxEvents);
@@ -93,13 +97,13 @@ export class Events {
       kind: 'EventList',
       apiVersion: 'v1',
       metadata: {
-        resourceVersion: String(last!.revision),
-        ...(last!.next !== undefined &&
+        resourceVersion: String(last.revision),
+        ...(last.next !== undefined &&
           items.length < maxEvents && {
             continue: this.#tokens.seal(authorized, {
-              r: last!.revision,
-              k: last!.next,
-              q: selectorFingerprint(query!),
+              r: last.revision,
+              k: last.next,
+              q: selectorFingerprint(query),
             }),
           }),
       },
@@ -113,7 +117,7 @@ export class Events {
    * in this order, and their pages grow; of any, all are read first.
    */
   async *#namePages(
-    authorized: AuthorizedRequest,
+    authorized: AuthorizedResourceRequest,
     { about, matchesKey }: EventSelector,
     query: Query,
   ): AsyncGenerator<NamePage> {
@@ -133,7 +137,7 @@ export class Events {
         .sort((a, b) => (a.id < b.id ? -1 : 1))
         .map(({ name }) => name);
       count += page.entries.length;
-      const next = page.more > 0 ? page.entries.at(-1)!.key : undefined;
+      const next = page.more > 0 ? page.entries.at(-1)?.key : undefined;
       yield { names, revision: page.revision, ...(count >= maxKeys && { next }) };
       if (next === undefined) return;
       limit = Math.min(9 * count, maxKeys - count);
@@ -144,7 +148,7 @@ export class Events {
 
   /** Returns those of objects that the caller may see, as Events. */
   async #visible(
-    authorized: AuthorizedRequest,
+    authorized: AuthorizedResourceRequest,
     objects: readonly EncodedObject[],
   ): Promise<object[]> {
     const prepared = (await this.#authorization.loadFor(authorized, objects)) ?? authorized;
@@ -179,8 +183,8 @@ function toEvent(
   const { name, uid, resourceVersion, creationTimestamp } = object.metadata;
   return {
     metadata: { name, namespace: 'default', uid, resourceVersion, creationTimestamp },
-    involvedObject: { apiVersion, ...events!.subject(object) },
-    ...events!.content(object),
+    involvedObject: { apiVersion, ...events?.subject(object) },
+    ...events?.content(object),
     source: { component },
     reportingComponent: component,
     reportingInstance: '',

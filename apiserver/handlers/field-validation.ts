@@ -86,8 +86,8 @@ export function unknownMembers(body: Record<string, unknown>, schema: JSONSchema
     dropUnknown(body.metadata, knownMetadata, 'metadata.');
     dropUnset(body.metadata);
     const { ownerReferences } = body.metadata;
-    const { ownerReferences: ofOwners } = metadataSchema.properties!;
-    unknown.push(...prune(ofOwners!, ownerReferences, 'metadata.ownerReferences'));
+    const { ownerReferences: ofOwners = {} } = metadataSchema.properties ?? {};
+    unknown.push(...prune(ofOwners, ownerReferences, 'metadata.ownerReferences'));
     if (Array.isArray(ownerReferences)) ownerReferences.filter(isRecord).forEach(dropUnset);
   }
   return [...unknown, ...prune(schema, body.spec, 'spec')];
@@ -170,7 +170,7 @@ export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
   if (Array.isArray(metadata.finalizers) && metadata.finalizers.length > 0)
     causes.push(forbiddenField('metadata.finalizers', 'finalizers are not served'));
   if (
-    Object.values((metadata.annotations ?? {}) as object).reduce(
+    Object.values(metadata.annotations ?? {}).reduce(
       (sum, text) => sum + Buffer.byteLength(String(text)),
       0,
     ) > 262_144

@@ -1,4 +1,4 @@
-import type { ActionBody } from '../../registry/action.js';
+import type { Action, ActionBody } from '../../registry/action.js';
 import { clone, EncodedObject } from '../../registry/encoded-object.js';
 import type {
   AnyKind,
@@ -27,10 +27,16 @@ import {
   requireObject,
 } from '../http/body.js';
 import { isBrowser, isNavigation } from '../http/headers.js';
-import type { ApiRequest, ApiResponse, AuthorizedRequest } from '../http/message.js';
+import type {
+  ApiRequest,
+  ApiResponse,
+  AuthorizedRequest,
+  FoundRequest,
+  ObjectRequest,
+  ResourceRequest,
+} from '../http/message.js';
 import { pageRedirect } from '../http/page-redirect.js';
 import type { Encoder } from '../http/response.js';
-import type { ResourceRequestInfo } from '../request/request-info.js';
 import { Applier } from './apply.js';
 import { applyBody, draftOf } from './apply-body.js';
 import { BodyReader } from './body-reader.js';
@@ -74,63 +80,60 @@ export class Handlers {
     this.#applier = new Applier(parts.registry, parts.authorization, this.#bodies);
   }
 
-  get(req: ApiRequest, res: ApiResponse): Awaitable<void> {
-    const { requestInfo, target } = authorizedOf(req);
+  get(req: FoundRequest, res: ApiResponse): Awaitable<void> {
+    const { requestInfo, target } = req.authorized;
     if (requestInfo.query !== emptyQuery && requestInfo.query.get('resourceVersion'))
       return this.#getFresh(req, res);
-    return this.#sendObject(req, res, target!);
+    return this.#sendObject(req, res, target);
   }
 
   /**
    * Reads and authorizes the object again when the store has reached the requested resourceVersion:
    * 400, 504 (docs/design/kubernetes.md#lists).
    */
-  async #getFresh(req: ApiRequest, res: ApiResponse): Promise<void> {
-    const { requestInfo, target: cachedTarget } = authorizedOf(req);
+  async #getFresh(req: FoundRequest, res: ApiResponse): Promise<void> {
+    const { authorized } = req;
+    const { requestInfo } = authorized;
     const version = versionOf(requestInfo.query, () =>
       badRequest('resourceVersion must be a decimal number'),
     );
-    if (version === undefined) return this.#sendObject(req, res, cachedTarget!);
+    if (version === undefined) return this.#sendObject(req, res, authorized.target);
     await waitUntilFresh(this.#parts.store, version);
-    const target = await this.#parts.store.stored(requestInfo.kind, requestInfo.name!);
-    const prepared = target && (await this.#parts.authorization.loadFor(req.authorized!, [target]));
-    if (!target || !this.#parts.authorization.canSee(prepared ?? req.authorized!, target))
-      throw notFound(requestInfo.kind, requestInfo.name!);
+    const target = await this.#parts.store.stored(requestInfo.kind, requestInfo.name);
+    const prepared = target && (await this.#parts.authorization.loadFor(authorized, [target]));
+    if (!target || !this.#parts.authorization.canSee(prepared ?? authorized, target))
+      throw notFound(requestInfo.kind, requestInfo.name);
     return this.#sendObject(req, res, target);
   }
 
-  #sendObject(req: ApiRequest, res: ApiResponse, target: EncodedObject): Awaitable<void> {
-    const { requestInfo } = authorizedOf(req);
+  #sendObject(req: ObjectRequest, res: ApiResponse, target: EncodedObject): Awaitable<void> {
+    const { requestInfo, caller } = req.authorized;
     if (requestInfo.kind.boundToCookie && isNavigation(req))
-      return this.#parts.encoder.send(req, res, 303, empty, pageRedirect(requestInfo.name!));
+      return this.#parts.encoder.send(req, res, 303, empty, pageRedirect(requestInfo.name));
     if (requestInfo.representation !== wholeRepresentation)
       return this.#parts.encoder.send(
         req,
         res,
         200,
-        requestInfo.representation.singleObject(
-          target,
-          { caller: req.authorized!.caller, now: Date.now() },
-          true,
-        ),
+        requestInfo.representation.singleObject(target, { caller, now: Date.now() }, true),
       );
     if (!requestInfo.kind.strategy.decorate && !requestInfo.kind.strategy.status)
       return this.#parts.encoder.send(req, res, 200, target.wire());
     return this.#respond(req, res, 200, target.parse(), this.#call(req, res));
   }
 
-  async create(req: ApiRequest, res: ApiResponse): Promise<void> {
-    const { requestInfo } = authorizedOf(req);
+  async create(req: ResourceRequest, res: ApiResponse): Promise<void> {
+    const { requestInfo } = req.authorized;
     const createAction = requestInfo.kind.create;
     if (createAction && !createAction.dryRun && requestInfo.query.has('dryRun'))
       throw badRequest('dryRun is not supported for this resource');
     await this.#spendLimit(createAction?.limit, req);
-    const body = await this.#readCreate(req, res, requestInfo);
+    const body = await this.#readCreate(req, res);
     const call = this.#call(req, res, isDryRun(requestInfo));
     const object = createAction
       ? await createAction.run(call, this.#createBody(requestInfo.kind, body))
       : await call.change((tx) =>
-          tx.create(requestInfo.kind, draftOf(requestInfo.kind, clone(body)) as never),
+          tx.create(requestInfo.kind, draftOf(requestInfo.kind, clone(body))),
         );
     const response = requestInfo.kind.strategy.status ? clone(object) : object;
     requestInfo.kind.strategy.status?.(response, call);
@@ -145,12 +148,12 @@ export class Handlers {
     return { spec, metadata };
   }
 
-  async update(req: ApiRequest, res: ApiResponse): Promise<void> {
+  async update(req: ObjectRequest, res: ApiResponse): Promise<void> {
     await this.#write(req, res);
   }
-  async patch(req: ApiRequest, res: ApiResponse): Promise<void> {
+  async patch(req: ObjectRequest, res: ApiResponse): Promise<void> {
     if (!isApply(req)) return this.#write(req, res);
-    const { requestInfo } = authorizedOf(req);
+    const { requestInfo } = req.authorized;
     await this.#spendLimit(requestInfo.kind.changeLimit, req);
     const { code, object, call } = await this.#applier.apply(req, () =>
       this.#call(req, res, isDryRun(requestInfo)),
@@ -166,8 +169,8 @@ export class Handlers {
     if (limit) await limits.spend(limit(store.settings.limits), network, Date.now());
   }
 
-  async #write(req: ApiRequest, res: ApiResponse): Promise<void> {
-    const { requestInfo } = authorizedOf(req);
+  async #write(req: ObjectRequest, res: ApiResponse): Promise<void> {
+    const { requestInfo } = req.authorized;
     await this.#spendLimit(requestInfo.kind.changeLimit, req);
     const change = await this.#bodies.readChange(req, requestInfo.kind.bodyLimit);
     const { schema } = this.#parts.registry.schemas(requestInfo.kind).spec;
@@ -178,13 +181,13 @@ export class Handlers {
     const object = await call.change((tx) =>
       tx.update(
         requestInfo.kind,
-        requestInfo.name!,
+        requestInfo.name,
         (next) =>
           checkUnknownFields(
             req,
             res,
             requestInfo,
-            requestInfo.name!,
+            requestInfo.name,
             applyBody(requestInfo.kind, next, change, schema),
           ),
         tracker,
@@ -193,23 +196,23 @@ export class Handlers {
     await this.#respond(req, res, 200, object, call);
   }
 
-  async delete(req: ApiRequest, res: ApiResponse): Promise<void> {
-    const { requestInfo } = authorizedOf(req);
+  async delete(req: ObjectRequest, res: ApiResponse): Promise<void> {
+    const { requestInfo } = req.authorized;
     const options = await readDeleteOptions(req, res, requestInfo, this.#bodyLimit);
     const call = this.#call(req, res, options.isDryRun);
     const old = await call.change(async (tx) => {
-      const target = await tx.get(requestInfo.kind, requestInfo.name!);
-      if (!target) throw notFound(requestInfo.kind, requestInfo.name!);
+      const target = await tx.get(requestInfo.kind, requestInfo.name);
+      if (!target) throw notFound(requestInfo.kind, requestInfo.name);
       checkPreconditions(requestInfo, options, target);
-      return tx.delete(requestInfo.kind, requestInfo.name!);
+      return (await tx.delete(requestInfo.kind, requestInfo.name)) ?? target;
     });
     if (requestInfo.kind.strategy.beginDelete) {
       const left = call.dryRun
-        ? old!
-        : (await this.#parts.store.stored(requestInfo.kind, requestInfo.name!))?.parse();
-      return this.#respond(req, res, 200, left ?? deleted(old!, call.now), call);
+        ? old
+        : (await this.#parts.store.stored(requestInfo.kind, requestInfo.name))?.parse();
+      return this.#respond(req, res, 200, left ?? deleted(old, call.now), call);
     }
-    const { uid } = old!.metadata;
+    const { uid } = old.metadata;
     this.#parts.encoder.json(req, res, 200, {
       kind: 'Status',
       apiVersion: 'v1',
@@ -226,8 +229,8 @@ export class Handlers {
   }
 
   /** Deletes the selected objects that the caller may delete; returns them as a List. */
-  async deletecollection(req: ApiRequest, res: ApiResponse): Promise<void> {
-    const { requestInfo } = authorizedOf(req);
+  async deletecollection(req: ResourceRequest, res: ApiResponse): Promise<void> {
+    const { requestInfo } = req.authorized;
     const options = await readDeleteOptions(req, res, requestInfo, this.#bodyLimit);
     const answer = await deleteCollection(req, options, this.#parts, (authorized) =>
       this.#call(req, res, options.isDryRun, authorized),
@@ -238,29 +241,26 @@ export class Handlers {
   /**
    * POST, GET or PATCH on `<resource>/<name>/<subresource>`: network limit, decode, validate, run.
    */
-  async action(req: ApiRequest, res: ApiResponse): Promise<void> {
-    const { requestInfo, target } = authorizedOf(req);
-    const action = requestInfo.action!;
+  async action(action: Action, req: FoundRequest, res: ApiResponse): Promise<void> {
+    const { requestInfo, target } = req.authorized;
     if (requestInfo.query.has('dryRun'))
       throw badRequest('dryRun is not supported for subresources');
     await this.#spendLimit(action.limit, req);
     const call = this.#call(req, res);
     const body =
-      action.verb === 'get'
-        ? { spec: {}, apply() {} }
-        : await this.#actionBody(req, res, requestInfo);
-    const result = (await action.run(call, target!.object, body)) as KindObject;
+      action.verb === 'get' ? { spec: {}, apply() {} } : await this.#actionBody(action, req, res);
+    const result = (await action.run(call, target.object, body)) as KindObject;
     const kind = action.answers ?? action.of;
     if ('schema' in kind) return this.#parts.encoder.json(req, res, action.code, result);
     await this.#respond(req, res, action.code, result, call, kind);
   }
 
   async #actionBody(
-    req: ApiRequest,
+    action: Action,
+    req: ObjectRequest,
     res: ApiResponse,
-    requestInfo: ResourceRequestInfo,
   ): Promise<ActionBody<unknown>> {
-    const action = requestInfo.action!;
+    const { requestInfo } = req.authorized;
     const max = action.bodyLimit ?? requestInfo.kind.bodyLimit;
     const answers = action.answers && 'resource' in action.answers ? action.answers : action.of;
     if (action.verb === 'patch') {
@@ -290,21 +290,18 @@ export class Handlers {
       req,
       res,
       requestInfo,
-      requestInfo.name!,
+      requestInfo.name,
       unknownMembers(body, validator.schema),
       of,
     );
     const faults = validator.check(body.spec ?? {}, 'spec');
     const causes = faults.length > 0 ? faults : hiddenCharacters(body.spec, 'spec');
-    if (causes.length > 0) throw invalid(of, requestInfo.name!, causes);
+    if (causes.length > 0) throw invalid(of, requestInfo.name, causes);
     return { spec: body.spec ?? {}, apply() {} };
   }
 
-  async #readCreate(
-    req: ApiRequest,
-    res: ApiResponse,
-    requestInfo: ResourceRequestInfo,
-  ): Promise<Record<string, unknown>> {
+  async #readCreate(req: ResourceRequest, res: ApiResponse): Promise<Record<string, unknown>> {
+    const { requestInfo } = req.authorized;
     requireBodyType(req);
     const body = requireObject(await this.#bodies.readBody(req, requestInfo.kind.bodyLimit));
     requireKind(body, requestInfo.kind);
@@ -321,12 +318,12 @@ export class Handlers {
   }
 
   async #respond(
-    req: ApiRequest,
+    req: ResourceRequest,
     res: ApiResponse,
     code: number,
     object: KindObject,
     call: Call,
-    kind = authorizedOf(req).requestInfo.kind,
+    kind = req.authorized.requestInfo.kind,
   ): Promise<void> {
     const { status, decorate } = kind.strategy;
     const response = status || decorate ? clone(object) : object;
@@ -336,10 +333,10 @@ export class Handlers {
   }
 
   #call(
-    req: ApiRequest,
+    req: ResourceRequest,
     res: ApiResponse,
     dryRun = false,
-    authorized: AuthorizedRequest = req.authorized!,
+    authorized: AuthorizedRequest = req.authorized,
   ): Call {
     const { store, ports } = this.#parts;
     return callOf(store, req, res, {
@@ -349,6 +346,3 @@ export class Handlers {
     });
   }
 }
-
-const authorizedOf = (req: ApiRequest): AuthorizedRequest & { requestInfo: ResourceRequestInfo } =>
-  req.authorized as AuthorizedRequest & { requestInfo: ResourceRequestInfo };

@@ -1,8 +1,7 @@
 import { EncodedObject } from '../../registry/encoded-object.js';
 import type { Entry } from '../../storage/storage.js';
 import { wholeRepresentation } from '../codec/representation.js';
-import type { AuthorizedRequest } from '../http/message.js';
-import type { ResourceRequestInfo } from '../request/request-info.js';
+import type { AuthorizedResourceRequest } from '../http/message.js';
 
 const comma = Buffer.from(',');
 
@@ -10,14 +9,17 @@ const comma = Buffer.from(',');
 export const listEnd = Buffer.from(']}');
 
 /** The context of a representation. */
-export const viewContextOf = ({ caller }: AuthorizedRequest) => ({ caller, now: Date.now() });
+export const viewContextOf = ({ caller }: AuthorizedResourceRequest) => ({
+  caller,
+  now: Date.now(),
+});
 
 /** Encodes items, separated by commas. */
 export function itemsOf(
   entries: readonly EncodedObject[],
-  authorized: AuthorizedRequest,
+  authorized: AuthorizedResourceRequest,
 ): Buffer[] {
-  const { representation } = authorized.requestInfo as ResourceRequestInfo;
+  const { representation } = authorized.requestInfo;
   const viewContext = viewContextOf(authorized);
   return entries.flatMap((one, i) =>
     i === 0
@@ -37,9 +39,9 @@ const encodedPages = new WeakMap<readonly Entry[], Buffer>();
 export function itemsOfPage(
   entries: readonly Entry[],
   count: number,
-  authorized: AuthorizedRequest,
+  authorized: AuthorizedResourceRequest,
 ): Buffer {
-  const { kind, representation } = authorized.requestInfo as ResourceRequestInfo;
+  const { kind, representation } = authorized.requestInfo;
   const isShared = representation === wholeRepresentation && !kind.strategy.status;
   const cached = isShared ? encodedPages.get(entries) : undefined;
   if (cached) return cached;

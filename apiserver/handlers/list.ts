@@ -13,11 +13,17 @@ import {
   prefixRange,
   type Range,
   type Revision,
+  startAfter,
 } from '../../storage/storage.js';
 import type { Authorization } from '../chain/authorization.js';
 import { maxCount, versionOf, wholeNumber } from '../codec/query.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
-import type { ApiRequest, ApiResponse, AuthorizedRequest } from '../http/message.js';
+import type {
+  ApiRequest,
+  ApiResponse,
+  AuthorizedResourceRequest,
+  ResourceRequest,
+} from '../http/message.js';
 import type { Encoder } from '../http/response.js';
 import { optionsKind } from '../request/options-kind.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
@@ -92,9 +98,9 @@ export class Lister {
     this.#tokens = new ContinueTokens(keys);
   }
 
-  async list(req: ApiRequest, res: ApiResponse): Promise<void> {
-    const authorized = req.authorized!;
-    const requestInfo = authorized.requestInfo as ResourceRequestInfo;
+  async list(req: ResourceRequest, res: ApiResponse): Promise<void> {
+    const { authorized } = req;
+    const { requestInfo } = authorized;
     const selector = parseSelector(requestInfo.query, requestInfo.kind);
     const limit = wholeNumber(requestInfo.query, 'limit', maxCount);
     const token = this.#tokens.open(authorized, requestInfo.query);
@@ -132,7 +138,7 @@ export class Lister {
    * reservation, at the revision of the list; it is empty if no object has the value.
    */
   async #resolveUnique(
-    authorized: AuthorizedRequest,
+    authorized: AuthorizedResourceRequest,
     { name, unique }: Selector,
     at: Revision | undefined,
   ): Promise<{ name?: string; revision?: Revision }> {
@@ -141,7 +147,7 @@ export class Lister {
       ...(at !== undefined && { revision: at }),
     };
     if (name !== undefined || !unique || !this.#authorization.canSeeAll(authorized)) return found;
-    const { kind } = authorized.requestInfo as ResourceRequestInfo;
+    const { kind } = authorized.requestInfo;
     const start = uniqueKey(kind, unique.field, unique.value);
     const { entries, revision } = await this.#read(
       { start, end: `${start}!` },
@@ -152,7 +158,7 @@ export class Lister {
 
   /** Reads a page of a range in which every object is visible, and one entry more. */
   async #wholePage(
-    authorized: AuthorizedRequest,
+    authorized: AuthorizedResourceRequest,
     range: Range,
     limit: number,
     at: Revision | undefined,
@@ -181,7 +187,7 @@ export class Lister {
    * continue token never leads to an empty page.
    */
   async #page(
-    authorized: AuthorizedRequest,
+    authorized: AuthorizedResourceRequest,
     predicate: SelectionPredicate,
     range: Range,
     limit: number,
@@ -224,7 +230,7 @@ export class Lister {
         else isFiltered = true;
       }
       if (page.more === 0) return { ...pageSoFar(), revision, hasMore: false, isFiltered };
-      from = { start: `${page.entries.at(-1)!.key}!`, end: range.end };
+      from = { start: startAfter(page.entries), end: range.end };
     }
   }
 
@@ -240,7 +246,7 @@ export class Lister {
         ? []
         : (
             await this.#read(
-              { start: `${entries.at(-1)!.key}!`, end },
+              { start: startAfter(entries), end },
               { limit: more, at: revision, ahead: 1 },
             )
           ).entries;
@@ -254,12 +260,12 @@ export class Lister {
   async #listAll(
     req: ApiRequest,
     res: ApiResponse,
-    authorized: AuthorizedRequest,
+    authorized: AuthorizedResourceRequest,
     selector: Selector,
     range: Range,
     at: Revision | undefined,
   ): Promise<void> {
-    const { kind, representation } = authorized.requestInfo as ResourceRequestInfo;
+    const { kind, representation } = authorized.requestInfo;
     const predicate = this.#predicate(authorized, selector);
     const viewContext = viewContextOf(authorized);
     let page = await this.#read(range, {
@@ -294,7 +300,7 @@ export class Lister {
         });
       if (res.destroyed) return;
       page = await this.#read(
-        { start: `${page.entries.at(-1)!.key}!`, end: range.end },
+        { start: startAfter(page.entries), end: range.end },
         { limit: this.#maxPageSize, at: revision, ahead: 1 },
       );
     }
@@ -305,8 +311,8 @@ export class Lister {
     } else this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(opening), rest]));
   }
 
-  #predicate(authorized: AuthorizedRequest, selector: Selector): SelectionPredicate {
-    const { kind } = authorized.requestInfo as ResourceRequestInfo;
+  #predicate(authorized: AuthorizedResourceRequest, selector: Selector): SelectionPredicate {
+    const { kind } = authorized.requestInfo;
     const hasSelector = selector.hasFilters;
     const canSeeAll = this.#authorization.canSeeAll(authorized);
     let prepared = authorized;

@@ -89,6 +89,6 @@ export function managerOf(
 ): string {
   if (fieldManager) return fieldManager;
   if (isBrowser) return 'browser';
-  const program = (userAgent ?? '').split('/', 1)[0]!.slice(0, 128);
+  const program = /^[^/]{0,128}/.exec(userAgent ?? '')?.[0] ?? '';
   return program !== '' && printable.test(program) ? program : unknownManager;
 }

@@ -3,7 +3,7 @@ import type { Limits } from '../../registry/limits/limit-settings.js';
 import { notFound } from '../../registry/status/status.js';
 import { negotiateRepresentation } from '../codec/representation.js';
 import { parseSelector } from '../codec/selectors.js';
-import type { ApiRequest, ApiResponse } from '../http/message.js';
+import type { ApiResponse, PermittedRequest } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
 import {
   type NonResourceRequestInfo,
@@ -26,7 +26,7 @@ const namespace = {
   },
   spec: {},
   status: { phase: 'Active' },
-};
+} as unknown as KindObject;
 
 /** What selectors and options need to know of namespaces. */
 const kind = {
@@ -52,15 +52,14 @@ export class Namespaces {
     this.#limits = limits;
   }
 
-  respond(req: ApiRequest, res: ApiResponse): void | Promise<void> {
-    const requestInfo = req.authorized!.requestInfo as NonResourceRequestInfo;
-    const { path, query } = requestInfo;
+  respond(req: PermittedRequest<NonResourceRequestInfo>, res: ApiResponse): void | Promise<void> {
+    const { path, query, isWatch } = req.authorized.requestInfo;
     negotiateRepresentation(req.headers.accept, 'other', query);
     const name = path.slice(namespacesPath.length + 1) || undefined;
-    if (requestInfo.isWatch) return this.#watch(req, res, name);
+    if (isWatch) return this.#watch(req, res, name);
     if (name !== undefined && name !== namespace.metadata.name) throw notFound(kind, name);
     if (name !== undefined) return this.#encoder.json(req, res, 200, namespace);
-    const isSelected = parseSelector(query, kind).matches(namespace as unknown as KindObject);
+    const isSelected = parseSelector(query, kind).matches(namespace);
     this.#encoder.json(req, res, 200, {
       kind: 'NamespaceList',
       apiVersion: 'v1',
@@ -69,14 +68,14 @@ export class Namespaces {
     });
   }
 
-  #watch(req: ApiRequest, res: ApiResponse, name: string | undefined): Promise<void> {
-    const { query } = req.authorized!.requestInfo;
+  #watch(req: PermittedRequest, res: ApiResponse, name: string | undefined): Promise<void> {
+    const { query } = req.authorized.requestInfo;
     const requestInfo = { query, kind } as ResourceRequestInfo;
     const options = parseWatchOptions(requestInfo, name, this.#limits.watchTimeout);
     const { initial, selector, bookmarks, timeoutMs } = options;
     const isSelected =
       (selector.name ?? namespace.metadata.name) === namespace.metadata.name &&
-      selector.matches(namespace as unknown as KindObject);
+      selector.matches(namespace);
     const events: object[] = [];
     if (initial !== 'none' && isSelected) events.push({ type: 'ADDED', object: namespace });
     if (initial === 'list' && bookmarks) events.push({ type: 'BOOKMARK', object: bookmark });

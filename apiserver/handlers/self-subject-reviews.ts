@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { AnyKind, Awaitable, Caller, Verb } from '../../registry/kind.js';
 import { nameGrammar } from '../../registry/schema/metadata-schema.js';
 import { prune, toJSONSchema, Validator } from '../../registry/schema/schema.js';
+import { entriesOf } from '../../registry/schema/typed-entries.js';
 import { invalidValue } from '../../registry/status/field-errors.js';
-import { invalid, unauthorized } from '../../registry/status/status.js';
+import { invalid, noSuchPath, unauthorized } from '../../registry/status/status.js';
 import type { Registry } from '../../registry/store/registry.js';
 import type { AccessReviewResult } from '../chain/access-review-result.js';
 import type { Authorization } from '../chain/authorization.js';
@@ -14,10 +15,11 @@ import { negotiateRepresentation, wholeRepresentation } from '../codec/represent
 import { coreGroup } from '../discovery/discovery.js';
 import { jsonType, patchTypes, readBytes, readObject, requireBodyType } from '../http/body.js';
 import { isBrowser } from '../http/headers.js';
-import type { ApiRequest, ApiResponse } from '../http/message.js';
+import type { ApiRequest, ApiResponse, PermittedRequest } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
 import type { ApiPaths } from '../request/api-paths.js';
 import {
+  type NonResourceRequestInfo,
   namespacesPath,
   type ResourceRequestInfo,
   reviewPaths,
@@ -65,13 +67,15 @@ export class SelfSubjectReviews {
   }
 
   /** Serves a POST on a review path. */
-  async respond(req: ApiRequest, res: ApiResponse): Promise<void> {
-    const { requestInfo, caller } = req.authorized!;
-    const [, , of, version] = (requestInfo as { path: string }).path.split('/');
+  async respond(req: PermittedRequest<NonResourceRequestInfo>, res: ApiResponse): Promise<void> {
+    const { requestInfo, caller } = req.authorized;
+    const { path, query } = requestInfo;
+    const [, , of, version] = path.split('/');
     const apiVersion = `${of}/${version}`;
-    const kind = reviewPaths.get((requestInfo as { path: string }).path)!;
-    isDryRun({ query: requestInfo.query, verb: 'create' }); // refuses what is not All
-    checkWriteParameters(requestInfo.query, 'create');
+    const kind = reviewPaths.get(path);
+    if (kind === undefined) throw noSuchPath();
+    isDryRun({ query, verb: 'create' }); // refuses what is not All
+    checkWriteParameters(query, 'create');
     negotiateRepresentation(req.headers.accept, 'review', emptyQuery);
     const { body, spec } = await readReview(req, kind);
     const claimed = { kind: body.kind || undefined, apiVersion: body.apiVersion || undefined };
@@ -92,7 +96,7 @@ export class SelfSubjectReviews {
     origin: RequestOrigin,
   ): Awaitable<AccessReviewResult> {
     if (resourceAttributes) return this.#reviewResources(resourceAttributes, caller, origin);
-    const { path, verb } = nonResourceAttributes!;
+    const { path = '', verb = '' } = nonResourceAttributes ?? {};
     const type = typeOfPath(path, this.#paths);
     return type && ['get', 'head'].includes(verb)
       ? this.#authorization.canDoNonResource({ type, path, query: emptyQuery }, origin)
@@ -105,12 +109,11 @@ export class SelfSubjectReviews {
     for (const kind of this.#registry.kinds)
       for (const [subresource, offered] of verbsOf(kind, this.#registry)) {
         const permitted = await Promise.all(
-          offered.map((verb) => {
-            const requestInfo = this.#requestInfoFor(kind, verb, { subresource, name: '' })!;
-            return this.#authorization.canDo(requestInfo, caller, origin);
-          }),
+          offered.map((verb) =>
+            this.#reviewKind(kind, verb, { subresource, name: '' }, caller, origin),
+          ),
         );
-        const verbs = offered.filter((_, i) => permitted[i]!.allowed);
+        const verbs = offered.filter((_, i) => permitted[i]?.allowed);
         const resource = subresource ? `${kind.resource}/${subresource}` : kind.resource;
         if (verbs.length > 0)
           resourceRules.push({ verbs, apiGroups: [kind.group], resources: [resource] });
@@ -119,13 +122,13 @@ export class SelfSubjectReviews {
       const permitted = await Promise.all(
         offered.map((verb) => this.#reviewCore({ resource: name, verb }, caller, origin)),
       );
-      const verbs = offered.filter((_, i) => permitted[i]!.allowed);
+      const verbs = offered.filter((_, i) => permitted[i]?.allowed);
       if (verbs.length > 0) resourceRules.push({ verbs, apiGroups: [''], resources: [name] });
     }
     const nonResourceRules: unknown[] = [];
-    for (const [type, nonResourceURLs] of Object.entries(otherPaths)) {
-      const path = nonResourceURLs[0]!;
-      const request = { type: type as keyof typeof otherPaths, path, query: emptyQuery };
+    for (const [type, nonResourceURLs] of entriesOf(otherPaths)) {
+      const [path] = nonResourceURLs;
+      const request = { type, path, query: emptyQuery };
       if ((await this.#authorization.canDoNonResource(request, origin)).allowed)
         nonResourceRules.push({ verbs: ['get'], nonResourceURLs });
     }
@@ -151,8 +154,9 @@ export class SelfSubjectReviews {
       return this.#authorization.canDoNonResource(request, origin);
     }
     const { eventKind } = this.#registry;
-    const requestInfo = this.#requestInfoFor(eventKind!, verb, { subresource: '', name: '' })!;
-    return this.#authorization.canDo(requestInfo, caller, origin);
+    return eventKind
+      ? this.#reviewKind(eventKind, verb, { subresource: '', name: '' }, caller, origin)
+      : denied('no such resource is served');
   }
 
   /**
@@ -173,23 +177,30 @@ export class SelfSubjectReviews {
       attributes.resource === '*'
         ? this.#registry.kinds
         : this.#registry.kinds.filter(({ resource }) => resource === attributes.resource);
-    const requests = kinds.flatMap((kind) =>
-      (attributes.verb === '*' ? kind.verbs : [attributes.verb]).map((verb) =>
-        this.#requestInfoFor(kind, verb, attributes),
-      ),
-    );
-    if (requests.length === 0) return denied('no such resource is served');
-    for (const requestInfo of requests) {
-      const result = requestInfo
-        ? await this.#authorization.canDo(requestInfo, caller, origin)
-        : denied('that verb is not offered');
-      if (!result.allowed) return result;
-    }
+    if (kinds.length === 0) return denied('no such resource is served');
+    for (const kind of kinds)
+      for (const verb of attributes.verb === '*' ? kind.verbs : [attributes.verb]) {
+        const result = await this.#reviewKind(kind, verb, attributes, caller, origin);
+        if (!result.allowed) return result;
+      }
     return { allowed: true };
   }
 
+  #reviewKind(
+    kind: AnyKind,
+    verb: string,
+    scope: Pick<z.infer<typeof Resource>, 'subresource' | 'name'>,
+    caller: Caller,
+    origin: RequestOrigin,
+  ): Awaitable<AccessReviewResult> {
+    const requestInfo = this.#requestInfoFor(kind, verb, scope);
+    return requestInfo
+      ? this.#authorization.canDo(requestInfo, caller, origin)
+      : denied('that verb is not offered');
+  }
+
   #requestInfoFor(
-    kind: ResourceRequestInfo['kind'],
+    kind: AnyKind,
     verb: string,
     { subresource, name }: Pick<z.infer<typeof Resource>, 'subresource' | 'name'>,
   ): ResourceRequestInfo | undefined {
@@ -229,7 +240,7 @@ function verbsOf(kind: AnyKind, registry: Registry): ReadonlyMap<string, readonl
 const otherPaths = {
   discovery: ['/api', '/api/*', '/apis', '/apis/*', '/openapi/*', '/version'],
   health: ['/healthz', '/livez', '/livez/*', '/readyz', '/readyz/*'],
-};
+} as const;
 
 interface ReviewBody {
   readonly body: { readonly kind?: unknown; readonly apiVersion?: unknown };

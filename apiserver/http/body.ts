@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { parseJSON } from '../../registry/schema/strict-json.js';
 import {
   badRequest,
-  StatusError,
   tooLarge,
   unsupportedEncoding,
   unsupportedMediaType,
@@ -44,7 +43,7 @@ function requireMediaType<T extends string>(
   if (encodings.some((one) => one.toLowerCase() !== 'identity')) throw unsupportedEncoding();
   const types = rawValues(request, 'content-type');
   if (types.length === 0 && whenAbsent !== undefined) return whenAbsent;
-  const only = types.length === 1 ? types[0]! : '';
+  const only = (types.length === 1 && types[0]) || '';
   const exact = accepted.find((type) => type === only);
   if (exact !== undefined) return exact;
   const given = parseMediaType(only);
@@ -111,7 +110,7 @@ export function readBytes(request: ApiRequest, max: number): Promise<Buffer> {
         chunks.push(chunk);
       } catch (error) {
         request.pause();
-        reject(error as StatusError);
+        reject(error);
       }
     });
     request.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));

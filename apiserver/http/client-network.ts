@@ -54,7 +54,7 @@ export const isFromProxy = (request: IncomingMessage, trusted: CidrList | undefi
 
 /** Returns the eight groups of an IPv6 address. */
 function expand(address: string): string[] {
-  const [head = '', tail] = address.split('%')[0]!.split('::') as [string, string | undefined];
+  const [head = '', tail] = address.split('%')[0]!.split('::');
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
   const middle =

@@ -6,12 +6,16 @@ import type { EncodedObject } from '../../registry/encoded-object.js';
 import type { Caller, Decision } from '../../registry/kind.js';
 import type { DecisionSummary } from '../../registry/status/status.js';
 import type { AssertedHeaders } from '../request/asserted-user.js';
-import type { RequestInfo } from '../request/request-info.js';
+import type {
+  ObjectRequestInfo,
+  RequestInfo,
+  ResourceRequestInfo,
+} from '../request/request-info.js';
 import type { MemoryGuard } from './memory-guard.js';
 
-/** An authorized request. */
-export interface AuthorizedRequest {
-  readonly requestInfo: RequestInfo;
+/** What was authorized: by default any request. */
+export interface AuthorizedRequest<Info extends RequestInfo = RequestInfo> {
+  readonly requestInfo: Info;
   readonly caller: Caller;
   readonly decision: Decision;
   /** The requested object at the version that was authorized. */
@@ -27,16 +31,21 @@ export interface AuthorizedRequest {
   /** Further facts for the policy. */
   readonly facts?: Readonly<Record<string, unknown>>;
   /** The entities that were loaded for the policy. */
-  readonly entities?: LoadedEntities;
+  readonly entities?: LoadedEntities | undefined;
   /** The owner whose range limits a list, watch or deletecollection. */
   readonly owner?: string;
 }
+
+/** A request for objects of a kind that was authorized. */
+export type AuthorizedResourceRequest = AuthorizedRequest<ResourceRequestInfo>;
 
 /**
  * A request as a class, so that V8 knows its shape: Express's methods are on the prototype instead
  * of on each object.
  */
 export class ApiRequest extends IncomingMessage {
+  declare method: string;
+  declare url: string;
   auditID = '';
   /** When the service began to serve it, as `performance.now()`. */
   readonly receivedAt = performance.now();
@@ -70,6 +79,27 @@ export class ApiRequest extends IncomingMessage {
     sendContinue?.();
     super._read(size);
   }
+}
+
+/** A request whose method, path and query were read. */
+export interface ParsedRequest extends ApiRequest {
+  requestInfo: RequestInfo;
+}
+
+/** A request that was authenticated and authorized. */
+export interface PermittedRequest<Info extends RequestInfo = RequestInfo> extends ParsedRequest {
+  authorized: AuthorizedRequest<Info>;
+}
+
+/** A permitted request for objects of a kind. */
+export type ResourceRequest = PermittedRequest<ResourceRequestInfo>;
+
+/** A permitted request for one object, which may be absent. */
+export type ObjectRequest = PermittedRequest<ObjectRequestInfo>;
+
+/** A permitted request for one object that was found. */
+export interface FoundRequest extends ObjectRequest {
+  authorized: AuthorizedRequest<ObjectRequestInfo> & { readonly target: EncodedObject };
 }
 
 /** The response class. */

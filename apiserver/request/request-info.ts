@@ -31,6 +31,11 @@ export interface ResourceRequestInfo {
   readonly isSelected?: (object: KindObject) => boolean;
 }
 
+/** A parsed request for one object. */
+export interface ObjectRequestInfo extends ResourceRequestInfo {
+  name: string;
+}
+
 /** A parsed request for anything else; `type` is the policy's name for it. */
 export interface NonResourceRequestInfo {
   readonly type: 'discovery' | 'review' | 'health' | 'page' | 'asset' | 'provider';
@@ -74,13 +79,16 @@ const withWatch = (query: Query): Query => new Map([...query, ['watch', 'true']]
 /** The paths at which kubectl looks for events (docs/design/kubernetes.md#events). */
 const eventsPaths = ['/api/v1/events', '/api/v1/namespaces/default/events'];
 
+/** What a request is parsed from. */
+type RequestLine = Required<Pick<IncomingMessage, 'method' | 'url' | 'headers'>>;
+
 /** Parses method and target; 400, 404, 405 or 406. */
 export function parseRequest(
-  request: IncomingMessage,
+  request: RequestLine,
   registry: Registry,
   paths: ApiPaths,
 ): RequestInfo {
-  const target = request.url!;
+  const target = request.url;
   if (!target.startsWith('/')) throw badRequest('the request target must be a path');
   const queryStart = target.indexOf('?');
   const rawPath = queryStart < 0 ? target : target.slice(0, queryStart);
@@ -91,7 +99,7 @@ export function parseRequest(
   const path = askedPath.replace(coreWatch, '/api/v1/');
   const askedQuery = queryStart < 0 ? emptyQuery : parseQuery(target.slice(queryStart + 1));
   const query = path === askedPath ? askedQuery : withWatch(askedQuery);
-  const method = request.method === 'HEAD' ? 'GET' : request.method!;
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
   if (request.method === 'HEAD' && isWatch(query)) throw badRequest('a watch has no HEAD');
   const root = paths.documents.has(path)
     ? undefined
@@ -119,7 +127,7 @@ function checkPath(path: string): void {
 function otherType(
   path: string,
   method: string,
-  request: IncomingMessage,
+  request: RequestLine,
   paths: ApiPaths,
 ): NonResourceRequestInfo['type'] {
   const methods = endpointMethods(path);
@@ -153,7 +161,7 @@ function checkReviewMethod(method: string): 'review' {
 function checkProviderMethod(
   method: string,
   methods: readonly string[],
-  { headers }: IncomingMessage,
+  { headers }: RequestLine,
 ): 'provider' {
   if (
     !methods.includes(method) ||

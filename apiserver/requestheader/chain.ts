@@ -42,6 +42,6 @@ const anyUsage = '2.5.29.37.0';
  * extended key usages, it may.
  */
 function isForClients({ keyUsage }: X509Certificate): boolean {
-  const usages = keyUsage as readonly string[] | undefined; // Node's name for the extended key usages
+  const usages = keyUsage; // Node's name for the extended key usages
   return !usages || usages.includes(clientAuth) || usages.includes(anyUsage);
 }

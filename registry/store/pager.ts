@@ -1,4 +1,4 @@
-import { CompactedError, type Page, type Revision } from '../../storage/storage.js';
+import { CompactedError, type Page, type Revision, startAfter } from '../../storage/storage.js';
 import { EncodedObject, isLive, objectsRange } from '../encoded-object.js';
 import type { AnyKind } from '../kind.js';
 import { toStatusError } from '../status/storage-errors.js';
@@ -22,7 +22,7 @@ export async function* listPages(
       .filter((entry) => isLive(entry, Date.now()))
       .map((entry) => new EncodedObject(kind, entry));
     if (page.more === 0) return;
-    from = `${page.entries.at(-1)!.key}!`;
+    from = startAfter(page.entries);
   }
 }
 

@@ -1,5 +1,12 @@
 import type { Keys } from '../../security/keyring.js';
-import type { Committed, Entry, Lost, Revision, Storage } from '../../storage/storage.js';
+import {
+  type Committed,
+  type Entry,
+  type Lost,
+  type Revision,
+  type Storage,
+  startAfter,
+} from '../../storage/storage.js';
 import type { Authorizer } from '../authorizer.js';
 import { type AuthorizedTarget, type CallFacts, decideFor, systemRequest } from '../call-facts.js';
 import {
@@ -226,7 +233,7 @@ export class Store {
       at = page.revision;
       onPage(page.entries);
       if (page.more === 0) return at;
-      start = `${page.entries.at(-1)!.key}!`;
+      start = startAfter(page.entries);
     }
   }
 

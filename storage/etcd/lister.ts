@@ -7,6 +7,7 @@ import {
   type Page,
   type Range,
   type Revision,
+  startAfter,
   UnavailableError,
 } from '../storage.js';
 import type { Cluster } from './client.js';
@@ -91,7 +92,7 @@ export async function readRange(
     const taken = part.read.slice(0, limit - entries.length);
     entries.push(...taken);
     more = part.count - taken.length;
-    start = more > 0 && entries.length < limit ? `${entries.at(-1)!.key}!` : part.end;
+    start = more > 0 && entries.length < limit ? startAfter(entries) : part.end;
     page = Math.max(minPage, Math.min(part.nextPage, limit - entries.length));
   } while (entries.length < limit && start < range.end);
   while (more < ahead && start < range.end) {

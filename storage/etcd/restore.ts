@@ -18,6 +18,7 @@ import {
   limits,
   type Revision,
   type Storage,
+  startAfter,
   UnavailableError,
   UnknownOutcomeError,
   type Write,
@@ -106,7 +107,7 @@ async function removeRecords(storage: Storage, marker: Check, signal: AbortSigna
         keys.map((key) => ({ delete: key })),
       );
     if (more === 0) return;
-    start = `${entries.at(-1)!.key}!`;
+    start = startAfter(entries);
   }
 }
 

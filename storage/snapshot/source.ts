@@ -1,4 +1,4 @@
-import { CompactedError, type Entry, type Revision, type Storage } from '../storage.js';
+import { CompactedError, type Entry, type Revision, type Storage, startAfter } from '../storage.js';
 import { allKeys, epochKey } from './layout.js';
 
 /** A store at one revision, to be read once from beginning to end. */
@@ -43,7 +43,7 @@ async function* readPages(storage: Storage, revision: Revision): AsyncGenerator<
       });
     if (entries.length > 0) yield entries;
     if (more === 0) return;
-    start = `${entries.at(-1)!.key}!`;
+    start = startAfter(entries);
     limit = Math.max(1, Math.min(maxPageKeys, Math.floor(pageBytes / meanSize(entries))));
   }
 }

@@ -1,5 +1,5 @@
 import type { WatchCacheEvent } from '../../../registry/watchcache/event.js';
-import type { AuthorizedRequest } from '../../http/message.js';
+import type { AuthorizedResourceRequest } from '../../http/message.js';
 
 /** The most that waits for one watch. The watches that wait share the bytes of their events. */
 const limits = { events: 10_000, bytes: 64 << 20 };
@@ -7,7 +7,7 @@ const limits = { events: 10_000, bytes: 64 << 20 };
 /** An event that waits, and the facts that are loaded for it. */
 export interface WaitingEvent {
   readonly event: WatchCacheEvent;
-  readonly loading: Promise<AuthorizedRequest> | undefined;
+  readonly loading: Promise<AuthorizedResourceRequest> | undefined;
 }
 
 /** The events of a watch that wait for facts or for a check of the authority, in order. */
@@ -20,7 +20,7 @@ export class WaitingEvents {
   }
 
   /** Adds an event. Returns false if too much waits already, but never within a revision. */
-  push(event: WatchCacheEvent, loading: Promise<AuthorizedRequest> | undefined): boolean {
+  push(event: WatchCacheEvent, loading: Promise<AuthorizedResourceRequest> | undefined): boolean {
     const isFull = this.#events.length >= limits.events || this.#bytes > limits.bytes;
     if (isFull && event.revision !== this.#events.at(-1)?.event.revision) return false;
     loading?.catch(() => {}); // It is awaited in its turn.

@@ -8,13 +8,12 @@ import { toStatusError } from '../../../registry/status/storage-errors.js';
 import type { Store } from '../../../registry/store/store.js';
 import type { WatchCacheEvent } from '../../../registry/watchcache/event.js';
 import type { Subscription } from '../../../registry/watchcache/watch-cache.js';
-import type { Revision } from '../../../storage/storage.js';
+import { type Revision, startAfter } from '../../../storage/storage.js';
 import type { Authorization } from '../../chain/authorization.js';
 import { qualifiedResource } from '../../chain/metrics.js';
 import { type Representation, wholeRepresentation } from '../../codec/representation.js';
 import { keepOpen } from '../../http/keep-open.js';
-import type { ApiResponse, AuthorizedRequest } from '../../http/message.js';
-import type { ResourceRequestInfo } from '../../request/request-info.js';
+import type { ApiResponse, AuthorizedResourceRequest } from '../../http/message.js';
 import { rangeOf } from '../list.js';
 import { staleRevision } from '../resource-version.js';
 import { type WaitingEvent, WaitingEvents } from './waiting-events.js';
@@ -35,7 +34,7 @@ const limits = {
 export class WatchStream {
   readonly #store: Store;
   readonly #authorization: Authorization;
-  readonly #authorized: AuthorizedRequest;
+  readonly #authorized: AuthorizedResourceRequest;
   readonly #options: WatchOptions;
   readonly #res: ApiResponse;
   readonly #authority: WatchAuthority;
@@ -59,7 +58,7 @@ export class WatchStream {
   constructor(
     store: Store,
     authorization: Authorization,
-    authorized: AuthorizedRequest,
+    authorized: AuthorizedResourceRequest,
     options: WatchOptions,
     res: ApiResponse,
     authority: WatchAuthority,
@@ -134,10 +133,10 @@ export class WatchStream {
   }
 
   get #kind(): AnyKind {
-    return (this.#authorized.requestInfo as ResourceRequestInfo).kind;
+    return this.#authorized.requestInfo.kind;
   }
   get #view(): Representation {
-    return (this.#authorized.requestInfo as ResourceRequestInfo).representation;
+    return this.#authorized.requestInfo.representation;
   }
 
   /** Whether no event was sent yet. */
@@ -218,7 +217,7 @@ export class WatchStream {
       }
       await this.#waitUntilDrained();
       if (page.more === 0) return at;
-      range = { start: `${page.entries.at(-1)!.key}!`, end: fullRange.end };
+      range = { start: startAfter(page.entries), end: fullRange.end };
     }
   }
 
@@ -288,7 +287,7 @@ export class WatchStream {
    * Sends an event. A client that is too far behind gets no more and resumes from its
    * resourceVersion, never within a revision, which several objects may share.
    */
-  #deliverUnlessBehind(event: WatchCacheEvent, prepared?: AuthorizedRequest): void {
+  #deliverUnlessBehind(event: WatchCacheEvent, prepared?: AuthorizedResourceRequest): void {
     if (this.#isCut) return;
     if (event.revision !== this.#deliveredRevision && this.#res.writableLength > limits.bytes) {
       this.#isCut = true;
@@ -330,7 +329,7 @@ export class WatchStream {
     this.#metrics?.terminatedWatchers.inc({ resource: qualifiedResource(this.#kind) });
   }
 
-  #deliver(event: WatchCacheEvent, prepared?: AuthorizedRequest): void {
+  #deliver(event: WatchCacheEvent, prepared?: AuthorizedResourceRequest): void {
     const visible = (stored: EncodedObject | undefined): EncodedObject | undefined =>
       stored && this.#isVisible(stored, prepared) ? stored : undefined;
     const [after, before] = [visible(event.after), visible(event.before)];

@@ -6,9 +6,13 @@ import type { Store } from '../../../registry/store/store.js';
 import type { Authorization } from '../../chain/authorization.js';
 import { requestLabels } from '../../chain/metrics.js';
 import { keepOpen } from '../../http/keep-open.js';
-import type { ApiRequest, ApiResponse, AuthorizedRequest } from '../../http/message.js';
+import type {
+  ApiRequest,
+  ApiResponse,
+  AuthorizedResourceRequest,
+  ResourceRequest,
+} from '../../http/message.js';
 import type { Encoder } from '../../http/response.js';
-import type { ResourceRequestInfo } from '../../request/request-info.js';
 import { WatchAuthority } from './watch-authority.js';
 import { parseWatchOptions } from './watch-options.js';
 import { WatchQuota } from './watch-quota.js';
@@ -28,7 +32,7 @@ export class Watcher {
   readonly #store: Store;
   readonly #authorization: Authorization;
   readonly #encoder: Encoder;
-  readonly #reauthorize: (req: ApiRequest) => Promise<AuthorizedRequest>;
+  readonly #reauthorize: (req: ApiRequest) => Promise<AuthorizedResourceRequest>;
   readonly #quota: WatchQuota;
   readonly #streams = new Set<WatchStream>();
   /** Responses that stay open without events. */
@@ -43,7 +47,7 @@ export class Watcher {
     store: Store,
     authorization: Authorization,
     encoder: Encoder,
-    reauthorize: (req: ApiRequest) => Promise<AuthorizedRequest>,
+    reauthorize: (req: ApiRequest) => Promise<AuthorizedResourceRequest>,
     authority?: AuthorityChanges,
     metrics?: Metrics,
   ) {
@@ -60,16 +64,16 @@ export class Watcher {
     });
   }
 
-  async watch(req: ApiRequest, res: ApiResponse): Promise<void> {
-    const authorized = req.authorized!;
+  async watch(req: ResourceRequest, res: ApiResponse): Promise<void> {
+    const { authorized } = req;
     const options = parseWatchOptions(
-      authorized.requestInfo as ResourceRequestInfo,
-      authorized.target?.name ?? (authorized.requestInfo as ResourceRequestInfo).name,
+      authorized.requestInfo,
+      authorized.target?.name ?? authorized.requestInfo.name,
       this.#store.settings.limits.watchTimeout,
     );
     if (asksForWebSocket(req)) return this.#encoder.send(req, res, 200, empty);
     const release = this.#quota.acquire(authorized.caller, req.network);
-    const labels = requestLabels(authorized.requestInfo, req.method!);
+    const labels = requestLabels(authorized.requestInfo, req.method);
     this.#metrics?.initializeWatchSeries(labels);
     this.#metrics?.longrunningRequests.inc(labels);
     try {
@@ -153,8 +157,8 @@ export class Watcher {
   }
 
   /** Returns the caller if the request is still authorized, as the same caller for the same range. */
-  async #callerNow(req: ApiRequest): Promise<Caller | undefined> {
-    const { caller, owner } = req.authorized!;
+  async #callerNow(req: ResourceRequest): Promise<Caller | undefined> {
+    const { caller, owner } = req.authorized;
     const current = await this.#reauthorize(req).catch(() => undefined);
     return current && identity(current.caller, current.owner) === identity(caller, owner)
       ? current.caller

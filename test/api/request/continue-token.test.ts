@@ -1,15 +1,15 @@
 import { expect, test } from '@jest/globals';
 import { type ContinueToken, ContinueTokens } from '../../../apiserver/handlers/continue-token.js';
-import type { AuthorizedRequest } from '../../../apiserver/http/message.js';
+import type { AuthorizedResourceRequest } from '../../../apiserver/http/message.js';
 import { Keys, newKeys } from '../../../security/keyring.js';
 
 const page: ContinueToken = { r: 7, k: 'objects/clients/c05', q: '["",""]' };
-const of = (account: string, owner?: string): AuthorizedRequest =>
+const of = (account: string, owner?: string): AuthorizedResourceRequest =>
   ({
     caller: { type: 'Account', account },
     owner,
     requestInfo: { kind: { resource: 'clients', kind: 'Client' } },
-  }) as unknown as AuthorizedRequest;
+  }) as unknown as AuthorizedResourceRequest;
 const queryOf = (token: string): ReadonlyMap<string, string> => new Map([['continue', token]]);
 
 test('the same page has one token for each caller and owner, and only they can use it', () => {
