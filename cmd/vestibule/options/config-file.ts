@@ -10,6 +10,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { nearest } from '../../../registry/schema/nearest-name.js';
+import { errorCode } from '../../../storage/thrown.js';
 import { type Setting, settingKey, settings } from './flags.js';
 import { type GivenValue, readSecret, type Settings } from './sources.js';
 
@@ -57,7 +58,7 @@ export function readConfigFile(path: string): Settings {
   try {
     file = readFile(path);
   } catch (error) {
-    return spoil(`--config ${path}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    return spoil(`--config ${path}: cannot be read (${errorCode(error)})`);
   }
   const lineCounter = new LineCounter();
   const position = (offset: number, key?: string): string => {

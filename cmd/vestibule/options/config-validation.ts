@@ -3,8 +3,7 @@ import { isIP } from 'node:net';
 import { dirname } from 'node:path';
 import { isLoopback } from '../../../security/loopback.js';
 import { serverUrlsProblem } from '../../../storage/etcd/server-urls.js';
-import type { ServeFlag } from './flags.js';
-import type { OptionValues } from './setting-value.js';
+import type { OptionValues } from './flags.js';
 
 /** Scheme, host and perhaps a port. URL alone takes https:host, backslashes, tabs and port 0 as well. */
 export const originPattern =
@@ -35,20 +34,18 @@ export function validateValues(
   baseURL: string | undefined,
   problems: string[],
 ): void {
-  const text = (flag: ServeFlag): string | undefined => values[flag] as string | undefined;
   const isEtcd = etcdServers(values).length > 0;
   checkStore(values, problems);
-  if (baseURL === undefined && Number(values.port) !== 0 && !isLoopback(text('bind-address')!))
+  if (baseURL === undefined && values.port !== 0 && !isLoopback(values['bind-address']))
     problems.push('--base-url is missing: it is required when the service listens beyond loopback');
   checkMail(values, baseURL, isEtcd, problems);
   checkTLS(values, isEtcd, problems);
-  const etcdProblem = etcdCertificateProblem(text('etcd-certfile'), text('etcd-keyfile'));
+  const etcdProblem = etcdCertificateProblem(values['etcd-certfile'], values['etcd-keyfile']);
   if (etcdProblem !== undefined) problems.push(etcdProblem);
   checkValues(values, problems);
 }
 
-const etcdServers = (values: OptionValues): string[] =>
-  (values['etcd-servers'] as string[] | undefined) ?? [];
+const etcdServers = (values: OptionValues): string[] => values['etcd-servers'] ?? [];
 
 function checkStore(values: OptionValues, problems: string[]): void {
   const servers = etcdServers(values);
@@ -93,35 +90,34 @@ const isTimeZone = (text: string): boolean => {
 
 /** Checks single values beyond the bounds that a setting declares. */
 function checkValues(values: OptionValues, problems: string[]): void {
-  const list = (flag: ServeFlag): string[] => (values[flag] as string[] | undefined) ?? [];
   const metrics = values['metrics-port'];
   if (metrics !== undefined && metrics !== 0)
     for (const flag of ['port', 'secure-port'] as const)
       if (values[flag] === metrics) problems.push(`--metrics-port and --${flag} must differ`);
   const audit = values['audit-log-path'];
-  if (audit !== undefined && audit !== '-' && (audit === '' || !existsSync(dirname(String(audit)))))
+  if (audit !== undefined && audit !== '-' && (audit === '' || !existsSync(dirname(audit))))
     problems.push(`--audit-log-path: there is no folder for ${JSON.stringify(audit)}`);
   for (const flag of ['trusted-proxies', 'allow-private-network'] as const)
-    for (const [i, one] of list(flag).entries())
+    for (const [i, one] of (values[flag] ?? []).entries())
       if (!isNetwork(one))
         problems.push(
           `--${flag}: ${/@|\/\//.test(one) ? `item ${i + 1}` : one} is not an address or a network such as 10.0.0.0/8`,
         );
-  for (const one of list('operators'))
+  for (const one of values.operators ?? [])
     if (!emailAddress.test(one)) problems.push(`--operators: ${one} is not an email address`);
-  const operators = list('operators').map((one) => one.toLowerCase());
+  const operators = (values.operators ?? []).map((one) => one.toLowerCase());
   for (const [i, one] of operators.entries())
     if (operators.indexOf(one) < i)
       problems.push(`--operators: item ${i + 1} is an address that is there before; remove it`);
-  if (values['email-from'] !== undefined && !emailAddress.test(String(values['email-from'])))
+  if (values['email-from'] !== undefined && !emailAddress.test(values['email-from']))
     problems.push('--email-from must be an email address');
-  const timeZone = String(values['policy-time-zone']);
+  const timeZone = values['policy-time-zone'];
   if (!isTimeZone(timeZone))
     problems.push(
       `--policy-time-zone: ${JSON.stringify(timeZone)} is not a time zone such as Europe/Berlin`,
     );
-  if (values.manifests !== undefined && !isFolder(String(values.manifests)))
-    problems.push(`--manifests: there is no folder ${String(values.manifests)}`);
+  if (values.manifests !== undefined && !isFolder(values.manifests))
+    problems.push(`--manifests: there is no folder ${values.manifests}`);
 }
 
 function checkMail(
@@ -131,7 +127,7 @@ function checkMail(
   problems: string[],
 ): void {
   const mock = values['mock-mail'] === true;
-  const smtp = values['smtp-url'] as string | undefined;
+  const smtp = values['smtp-url'];
   if (mock === (smtp !== undefined))
     problems.push(
       mock

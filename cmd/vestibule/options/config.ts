@@ -8,11 +8,12 @@ import {
   limitSettings,
   parseLimit,
 } from '../../../registry/limits/limit-settings.js';
+import { entriesOf } from '../../../registry/schema/typed-entries.js';
 import { hideUserinfo } from '../../../security/hide-userinfo.js';
 import { parseBaseURL, validateValues } from './config-validation.js';
-import { type ServeFlag, settings } from './flags.js';
+import { type OptionValues, settings } from './flags.js';
 import { type FrontProxyConfig, parseFrontProxy } from './front-proxy-config.js';
-import { type OptionValues, parseSetting, type SettingValue } from './setting-value.js';
+import { parseSetting, type SettingValue } from './setting-value.js';
 import { type GivenValue, readSources, type Settings } from './sources.js';
 
 /** The validated settings of one process. */
@@ -27,9 +28,9 @@ export interface Config {
         type: 'etcd';
         servers: string[];
         prefix: string;
-        caFile?: string;
-        certFile?: string;
-        keyFile?: string;
+        caFile?: string | undefined;
+        certFile?: string | undefined;
+        keyFile?: string | undefined;
       };
   compactionSeconds: number;
   manifests: string | undefined;
@@ -70,8 +71,8 @@ export interface Config {
  */
 export interface SecureConfig {
   port: number;
-  certFile?: string;
-  keyFile?: string;
+  certFile?: string | undefined;
+  keyFile?: string | undefined;
   minVersion: 'TLSv1.2' | 'TLSv1.3';
 }
 
@@ -118,15 +119,15 @@ export function readConfig(args: readonly string[], environment: NodeJS.ProcessE
 function buildConfig(gathered: Settings, environment: NodeJS.ProcessEnv): Config {
   const { given, problems: sourceProblems, invalid } = gathered;
   const problems: string[] = [];
-  const values: OptionValues = {};
+  const parsed: Record<string, SettingValue> = {};
   for (const setting of settings) {
     if (setting.limit !== undefined) continue;
     const value = given[setting.flag]?.value ?? setting.default;
-    if (value !== undefined)
-      values[setting.flag as ServeFlag] = parseSetting(setting, value, problems);
+    if (value !== undefined) parsed[setting.flag] = parseSetting(setting, value, problems);
   }
+  const values = parsed as OptionValues;
   const { limits, displayed: displayedLimits } = parseLimits(given, problems);
-  const baseURL = parseBaseURL(values['base-url'] as string | undefined, problems);
+  const baseURL = parseBaseURL(values['base-url'], problems);
   validateValues(values, baseURL, problems);
   const assembled = assemble(values, baseURL);
   const displayed = { ...assembled.displayed, ...displayedLimits };
@@ -162,10 +163,7 @@ function parseLimits(
 ): { limits: Limits; displayed: Record<string, unknown> } {
   const limits: Partial<Record<LimitName, number>> = {};
   const displayed: Record<string, unknown> = {};
-  for (const [name, setting] of Object.entries(limitSettings) as [
-    LimitName,
-    (typeof limitSettings)[LimitName],
-  ][]) {
+  for (const [name, setting] of entriesOf(limitSettings)) {
     const flag = limitFlag(name);
     const value = given[flag]?.value ?? setting.default;
     const fault = limitFault(setting, value);
@@ -192,97 +190,80 @@ function withPosition(problem: string, given: Readonly<Record<string, GivenValue
 }
 
 /** kube-apiserver's names for the minimum TLS version. */
-const tlsVersions: Record<string, SecureConfig['minVersion']> = {
-  VersionTLS12: 'TLSv1.2',
-  VersionTLS13: 'TLSv1.3',
-};
+const tlsVersions = { VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3' } as const;
 
 function assemble(
   values: OptionValues,
   baseURL: string | undefined,
 ): Omit<Config, 'frontProxy' | 'smtpURLFile' | 'sources' | 'limits'> {
-  const text = (flag: ServeFlag): string | undefined => values[flag] as string | undefined;
-  const list = (flag: ServeFlag): string[] => (values[flag] as string[] | undefined) ?? [];
   return {
     baseURL,
-    bindAddress: text('bind-address')!,
-    port: values.port as number,
+    bindAddress: values['bind-address'],
+    port: values.port,
     secure: secureConfig(values),
     store: storeConfig(values),
-    compactionSeconds: values['etcd-compaction-interval'] as number,
-    manifests: text('manifests'),
-    smtpURL: text('smtp-url'),
-    mockMail: values['mock-mail'] as boolean,
-    policyTimeZone: text('policy-time-zone')!,
-    deviceAuthorization: values['device-authorization'] as boolean,
-    allowPrivateHTTPRedirects: values['allow-private-http-redirects'] as boolean,
-    nameFallback: values['name-fallback'] as Config['nameFallback'],
-    emailFrom: text('email-from') ?? 'sign-in@localhost.test',
-    keysFile: text('keys-file'),
-    operators: list('operators').map((one) => one.toLowerCase()),
-    allowPrivateNetwork: list('allow-private-network'),
-    trustedProxies: list('trusted-proxies'),
+    compactionSeconds: values['etcd-compaction-interval'],
+    manifests: values.manifests,
+    smtpURL: values['smtp-url'],
+    mockMail: values['mock-mail'],
+    policyTimeZone: values['policy-time-zone'],
+    deviceAuthorization: values['device-authorization'],
+    allowPrivateHTTPRedirects: values['allow-private-http-redirects'],
+    nameFallback: values['name-fallback'],
+    emailFrom: values['email-from'] ?? 'sign-in@localhost.test',
+    keysFile: values['keys-file'],
+    operators: (values.operators ?? []).map((one) => one.toLowerCase()),
+    allowPrivateNetwork: values['allow-private-network'] ?? [],
+    trustedProxies: values['trusted-proxies'] ?? [],
     inflight: {
-      reads: values['max-requests-inflight'] as number,
-      changes: values['max-mutating-requests-inflight'] as number,
+      reads: values['max-requests-inflight'],
+      changes: values['max-mutating-requests-inflight'],
     },
-    shutdownDelaySeconds: values['shutdown-delay-duration'] as number,
-    limitFactor: values['limit-factor'] as number,
-    logLevel: text('log-level')!,
-    metricsPort: values['metrics-port'] as number | undefined,
-    auditLogPath: text('audit-log-path'),
-    loggingFormat: text('logging-format') as 'json' | 'text',
+    shutdownDelaySeconds: values['shutdown-delay-duration'],
+    limitFactor: values['limit-factor'],
+    logLevel: values['log-level'],
+    metricsPort: values['metrics-port'],
+    auditLogPath: values['audit-log-path'],
+    loggingFormat: values['logging-format'],
     displayed: { ...displayValues(values), ...(baseURL !== undefined && { 'base-url': baseURL }) },
   };
 }
 
 function secureConfig(values: OptionValues): SecureConfig | undefined {
-  const port = values['secure-port'] as number | undefined;
+  const port = values['secure-port'];
   if (port === undefined) return undefined;
   return {
     port,
-    minVersion: tlsVersions[values['tls-min-version'] as string]!,
-    ...withoutUndefined({
-      certFile: values['tls-cert-file'] as string | undefined,
-      keyFile: values['tls-private-key-file'] as string | undefined,
-    }),
+    minVersion: tlsVersions[values['tls-min-version']],
+    certFile: values['tls-cert-file'],
+    keyFile: values['tls-private-key-file'],
   };
 }
 
 function storeConfig(values: OptionValues): Config['store'] {
-  const servers = (values['etcd-servers'] as string[] | undefined) ?? [];
-  if (servers.length === 0)
-    return { type: 'embedded', directory: (values['data-dir'] as string | undefined) ?? '' };
+  const servers = values['etcd-servers'] ?? [];
+  if (servers.length === 0) return { type: 'embedded', directory: values['data-dir'] ?? '' };
   return {
     type: 'etcd',
     servers,
-    prefix: values['etcd-prefix'] as string,
-    ...withoutUndefined({
-      caFile: values['etcd-cafile'] as string | undefined,
-      certFile: values['etcd-certfile'] as string | undefined,
-      keyFile: values['etcd-keyfile'] as string | undefined,
-    }),
+    prefix: values['etcd-prefix'],
+    caFile: values['etcd-cafile'],
+    certFile: values['etcd-certfile'],
+    keyFile: values['etcd-keyfile'],
   };
 }
 
-const displayValues = (values: OptionValues): Record<string, unknown> =>
+const displayValues = (values: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(
     settings
-      .filter(({ flag }) => values[flag as ServeFlag] !== undefined)
+      .filter(({ flag }) => values[flag] !== undefined)
       .map(({ flag, secret, isPrivate }) => [
         flag,
-        secret || isPrivate ? '***' : withoutUserinfo(values[flag as ServeFlag]!),
+        secret || isPrivate ? '***' : withoutUserinfo(values[flag]),
       ]),
   );
 
-const withoutUserinfo = (value: SettingValue): SettingValue => {
-  if (Array.isArray(value)) return value.map(hideUserinfo);
+const withoutUserinfo = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutUserinfo);
   return typeof value === 'string' ? hideUserinfo(value) : value;
 };
-
-const withoutUndefined = <T extends Record<string, unknown>>(
-  members: T,
-): { [K in keyof T]?: NonNullable<T[K]> } =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: NonNullable<T[K]>;
-  };

@@ -5,6 +5,7 @@ import {
   type LimitSetting,
   limitSettings,
 } from '../../../registry/limits/limit-settings.js';
+import { entriesOf } from '../../../registry/schema/typed-entries.js';
 
 /**
  * One setting: the source of its flag, its variable, its key in the configuration file, and their
@@ -334,7 +335,7 @@ const plainSettings = [
 ] as const satisfies readonly Setting[];
 
 /** Every limit as a setting. */
-const limits = (Object.entries(limitSettings) as [LimitName, LimitSetting][]).map(
+const limits = entriesOf<Record<LimitName, LimitSetting>>(limitSettings).map(
   ([limit, { value, default: fallback, min, max, describe }]): Setting => ({
     flag: limitFlag(limit),
     limit,
@@ -347,4 +348,15 @@ const limits = (Object.entries(limitSettings) as [LimitName, LimitSetting][]).ma
 /** Every setting of `vestibule serve`. */
 export const settings: readonly Setting[] = [...plainSettings, ...limits];
 
-export type ServeFlag = (typeof plainSettings)[number]['flag'];
+type PlainSetting = (typeof plainSettings)[number];
+type ValueOf<S extends Setting> = S extends { oneOf: readonly (infer Choice)[] }
+  ? Choice
+  : { text: string; number: number; seconds: number; boolean: boolean; list: string[] }[Extract<
+      S['value'],
+      'text' | 'number' | 'seconds' | 'boolean' | 'list'
+    >];
+
+/** The value of every setting except limits, by flag; one without a default may be absent. */
+export type OptionValues = {
+  [S in PlainSetting as S extends { default: unknown } ? S['flag'] : never]: ValueOf<S>;
+} & { [S in PlainSetting as S extends { default: unknown } ? never : S['flag']]?: ValueOf<S> };

@@ -1,12 +1,17 @@
 import { isIP } from 'node:net';
 import { headerNameProblem, type ProxySettings } from '../../../apiserver/requestheader/trust.js';
-import type { ServeFlag } from './flags.js';
-import type { OptionValues } from './setting-value.js';
+import type { OptionValues } from './flags.js';
 
 /** Trusted front proxies: from settings, or from the cluster that this process runs in. */
 export type FrontProxyConfig =
   | { from: 'files'; caFile: string; headers: Omit<ProxySettings, 'authorities'> }
   | { from: 'cluster'; server: string };
+
+type HeaderFlag =
+  | 'requestheader-username-headers'
+  | 'requestheader-group-headers'
+  | 'requestheader-extra-headers-prefix'
+  | 'requestheader-uid-headers';
 
 /**
  * Returns the trusted front proxies. Adds a problem for settings that would be unused or that the
@@ -20,7 +25,7 @@ export function parseFrontProxy(
 ): FrontProxyConfig | undefined {
   const headerFlags = given.filter((flag) => flag.startsWith('requestheader-'));
   const isFromCluster = values['authentication-skip-lookup'] === false;
-  const caFile = values['requestheader-client-ca-file'] as string | undefined;
+  const caFile = values['requestheader-client-ca-file'];
   if (isFromCluster && headerFlags.length > 0)
     problems.push(
       `--${headerFlags[0]} and --authentication-skip-lookup=false are both set; trusted front proxies come ` +
@@ -38,8 +43,8 @@ export function parseFrontProxy(
         'certificate',
     );
   if (isFromCluster) return { from: 'cluster', server: clusterServer(environment, problems) };
-  const list = (flag: ServeFlag, isPrefix = false): string[] => {
-    const names = (values[flag] as string[] | undefined) ?? [];
+  const namesOf = (flag: HeaderFlag, isPrefix = false): string[] => {
+    const names = values[flag] ?? [];
     for (const name of names) {
       const headerProblem = headerNameProblem(name, isPrefix);
       if (headerProblem !== undefined) problems.push(`--${flag}: ${headerProblem}`);
@@ -47,10 +52,10 @@ export function parseFrontProxy(
     return names.map((one) => one.toLowerCase());
   };
   const headers = {
-    usernameHeaders: list('requestheader-username-headers'),
-    groupHeaders: list('requestheader-group-headers'),
-    extraHeaderPrefixes: list('requestheader-extra-headers-prefix', true),
-    uidHeaders: list('requestheader-uid-headers'),
+    usernameHeaders: namesOf('requestheader-username-headers'),
+    groupHeaders: namesOf('requestheader-group-headers'),
+    extraHeaderPrefixes: namesOf('requestheader-extra-headers-prefix', true),
+    uidHeaders: namesOf('requestheader-uid-headers'),
   };
   if (headers.usernameHeaders.length === 0)
     problems.push('--requestheader-username-headers: at least one username header is required');
@@ -59,7 +64,7 @@ export function parseFrontProxy(
     caFile: caFile!,
     headers: {
       ...headers,
-      allowedNames: (values['requestheader-allowed-names'] as string[] | undefined) ?? [],
+      allowedNames: values['requestheader-allowed-names'] ?? [],
     },
   };
 }

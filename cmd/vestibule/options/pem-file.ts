@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { errorCode } from '../../../storage/thrown.js';
 import { ConfigError } from './config.js';
 import { ExposedFile, readSecretFile } from './secret-file.js';
 
@@ -39,9 +40,7 @@ function readPemFile<T>(
     text = read(file);
   } catch (error) {
     const problem =
-      error instanceof ExposedFile
-        ? error.message
-        : `${file} cannot be read (${(error as NodeJS.ErrnoException).code})`;
+      error instanceof ExposedFile ? error.message : `${file} cannot be read (${errorCode(error)})`;
     throw new ConfigError([`--${flag}: ${problem}`]);
   }
   try {

@@ -1,11 +1,8 @@
-import { durationPattern, type ServeFlag, type Setting } from './flags.js';
+import { durationPattern, type Setting } from './flags.js';
 import type { GivenValue } from './sources.js';
 
 /** The parsed value of a setting. */
 export type SettingValue = string | number | boolean | string[];
-
-/** The parsed value of every setting that has one, by flag. */
-export type OptionValues = Partial<Record<ServeFlag, SettingValue>>;
 
 const secondsPerUnit: Record<string, number> = { ms: 0.001, s: 1, m: 60, h: 3600 };
 const joinWithOr = (all: readonly string[]): string =>

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { errorCode } from '../../../storage/thrown.js';
 import { didYouMean } from '../terminal/did-you-mean.js';
 import { fileSetting, type Setting, settings, variableName } from './flags.js';
 import { ExposedFile, readSecretFile } from './secret-file.js';
@@ -155,7 +156,7 @@ export function readSecret(
     if (error instanceof ExposedFile) found.problems.push(`${position}: ${error.message}`);
     else
       found.problems.push(
-        `${position}: ${existsSync(file) ? `${file} cannot be read (${(error as NodeJS.ErrnoException).code})` : `there is no file ${file}`}`,
+        `${position}: ${existsSync(file) ? `${file} cannot be read (${errorCode(error)})` : `there is no file ${file}`}`,
       );
     found.invalid.add(flag);
   }
