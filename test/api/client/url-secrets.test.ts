@@ -117,7 +117,7 @@ describe('etcd that', () => {
     const storage = await openEtcd({
       servers: [server.endpoint],
       prefix: '/v/',
-      requestTimeoutMs: scaled(1_000),
+      requestTimeoutMs: scaled(5_000),
     });
     await requireUsers(server.endpoint);
     const refused = {
