@@ -65,7 +65,7 @@ export function createMailer(options: SMTPOptions) {
     }),
     disableFileAccess: true,
     disableUrlAccess: true,
-  } as never);
+  });
 }
 
 /** Returns a transport with nodemailer and an explicit envelope. */

@@ -6,6 +6,7 @@ import type { Method } from '../kinds/people/session/session.js';
 import type { PolicyFault } from '../kinds/policy/fault.js';
 import type { AuthorizationAttributes } from '../registry/authorizer.js';
 import type { AnyKind, Caller } from '../registry/kind.js';
+import { keysOf } from '../registry/schema/typed-entries.js';
 import { dayMs, hourMs } from '../registry/schema/units.js';
 import type { PolicyEvaluator } from './evaluate/evaluator.js';
 import type { UnknownValue } from './evaluate/unknowns.js';
@@ -102,7 +103,7 @@ function* publicRequests(
 function* distinctPeople(evaluator: PolicyEvaluator): Generator<[Caller, object]> {
   const groups = evaluator.entityIds('Group');
   const as = (properties: object, facts: object = {}): [Caller, object] => [
-    { ...samplePerson, ...properties } as Caller,
+    { ...samplePerson, ...properties },
     facts,
   ];
   for (const account of evaluator.entityIds('Account')) yield as({ account });
@@ -110,7 +111,7 @@ function* distinctPeople(evaluator: PolicyEvaluator): Generator<[Caller, object]
   if (groups.length > 1) yield as({ groups });
   for (const text of evaluator.stringLiterals)
     yield as({ email: `person@${text}` }, { domain: text });
-  for (const method of Object.keys(challengeSubresources) as Method[])
+  for (const method of keysOf(challengeSubresources))
     yield as({
       methods: [method],
       assurance: authenticationClaims(method).acr,
@@ -252,7 +253,7 @@ function signInPaths(
   const operatorsHavePasskeys = operators.some(({ hasPasskey }) => hasPasskey);
   const hasPasskeys = kinds.some(({ kind }) => kind === 'Passkey');
   return subset.flatMap((operator) =>
-    (Object.keys(challengeSubresources) as Method[])
+    keysOf(challengeSubresources)
       .filter((method) => method !== 'Passkey' || (hasPasskeys && operator.hasPasskey))
       .flatMap((method) =>
         fetchSites
@@ -307,7 +308,7 @@ function personOf({ operator, method, operatorsHavePasskeys }: SignInPath, time:
     operatorsHavePasskeys,
     operatorsHaveFullPasskeys: operatorsHavePasskeys,
     ...facts,
-  } as Caller;
+  };
   return { caller, facts };
 }
 

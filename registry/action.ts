@@ -66,5 +66,5 @@ export interface Action extends Omit<ActionDefinition<any, z.ZodTypeAny>, 'run' 
 export function defineAction<K extends AnyKind, B extends z.ZodTypeAny>(
   definition: ActionDefinition<K, B>,
 ): Action {
-  return { ...definition, code: definition.code ?? 200 } as Action;
+  return { ...definition, code: definition.code ?? 200 };
 }

@@ -41,17 +41,16 @@ export type DefineKind = <
  */
 export function kindsOf({ group, version, categories = [] }: KindDefaults): DefineKind {
   const apiVersion = `${group}/${version}`;
-  return (definition) =>
-    ({
-      ...definition,
-      group,
-      version,
-      apiVersion,
-      singular: definition.singular ?? definition.kind.toLowerCase(),
-      shortNames: definition.shortNames ?? [],
-      categories: definition.categories ?? categories,
-      unique: definition.unique ?? {},
-      selectableFields: definition.selectableFields ?? {},
-      strategy: definition.strategy ?? {},
-    }) as Kind;
+  return (definition) => ({
+    ...definition,
+    group,
+    version,
+    apiVersion,
+    singular: definition.singular ?? definition.kind.toLowerCase(),
+    shortNames: definition.shortNames ?? [],
+    categories: definition.categories ?? categories,
+    unique: definition.unique ?? {},
+    selectableFields: definition.selectableFields ?? {},
+    strategy: definition.strategy ?? {},
+  });
 }

@@ -9,7 +9,6 @@ import {
   generateKeyPairSync,
   hash,
   hkdfSync,
-  type JsonWebKey,
   type KeyObject,
   randomBytes,
   timingSafeEqual,
@@ -59,7 +58,7 @@ function signingKey(alg: 'ES256' | 'RS256'): Record<string, unknown> {
     alg === 'ES256'
       ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
       : generateKeyPairSync('rsa', { modulusLength: 3072 });
-  const jwk = { ...keyPair.privateKey.export({ format: 'jwk' }) } as Record<string, unknown>;
+  const jwk = { ...keyPair.privateKey.export({ format: 'jwk' }) };
   return { ...jwk, alg, use: 'sig', kid: thumbprint(jwk) };
 }
 
@@ -92,7 +91,7 @@ export interface SigningKey {
 }
 
 function prepareSigningKey(jwk: Record<string, unknown>): SigningKey {
-  const privateKey = createPrivateKey({ key: jwk as JsonWebKey, format: 'jwk' });
+  const privateKey = createPrivateKey({ key: jwk, format: 'jwk' });
   const publicKey = createPublicKey(privateKey);
   return { alg: String(jwk.alg), kid: thumbprint(jwk), privateKey, publicKey };
 }
@@ -137,9 +136,7 @@ function withoutDropped(
   const ids = idsOf(file);
   const exhausted = new Set<KeyType>();
   const remaining = keyTypes.map((keyType) => {
-    const liveKeys = (file[keyType] as unknown[]).filter(
-      (_, i) => !dropped.has(`${keyType} ${ids[keyType][i]}`),
-    );
+    const liveKeys = file[keyType].filter((_, i) => !dropped.has(`${keyType} ${ids[keyType][i]}`));
     const isUsable =
       keyType === 'signing'
         ? ['ES256', 'RS256'].every((alg) =>
@@ -259,7 +256,7 @@ export class Keys {
     const { id, key } = this.#active.sealing[0]!;
     const iv = nonce();
     const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
-    const body = Buffer.concat([cipher.update(plain as never), cipher.final()]);
+    const body = Buffer.concat([cipher.update(plain), cipher.final()]);
     const head = Buffer.alloc(4);
     head.writeUInt32BE(id);
     return Buffer.concat([head, iv, cipher.getAuthTag(), body]);

@@ -159,9 +159,7 @@ async function printFirstOperatorLink(
  */
 function enableCompileCache(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  (module as { enableCompileCache?(directory: string): unknown }).enableCompileCache?.(
-    join(directory, 'compiled'),
-  );
+  module.enableCompileCache?.(join(directory, 'compiled'));
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { DeliveryState } from '../../mail/worker.js';
 import type { Transaction } from '../../registry/kind.js';
+import { jsonValue } from '../../registry/schema/json-value.js';
 import type { Store } from '../../registry/store/store.js';
 import type { CountedMail } from '../interaction/schema.js';
 import { Session } from '../people/session/session.js';
@@ -34,7 +35,7 @@ export async function readChallenge(
   session: string,
 ): Promise<Challenge | undefined> {
   const stored = await tx.read(keyOf(session));
-  return stored && (JSON.parse(stored.value.toString()) as Challenge);
+  return stored && jsonValue<Challenge>(stored);
 }
 
 /** Writes a challenge of a session; the delivery state stays. */

@@ -23,7 +23,7 @@ export function mockMessage(store: Store, mail: RenderedMail, id: string): Promi
   return store.stage(MockMessage, id, () => ({
     metadata: { name: id },
     spec: {},
-    internal: undefined as never,
+    internal: undefined,
     status: {
       to,
       from,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { authorName } from '../../registry/caller.js';
 import type { Call, KindObject, Metadata, Transaction } from '../../registry/kind.js';
 import { type Condition, conditions } from '../../registry/schema/conditions.js';
+import { jsonValue } from '../../registry/schema/json-value.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
 import { daySeconds } from '../../registry/schema/units.js';
 import { invalid } from '../../registry/status/status.js';
@@ -228,7 +229,7 @@ export const hashOf = (text: string): string => createHash('sha256').update(text
 /** Returns which policy is the newest, in this transaction; undefined if there is none. */
 export async function readNewestPolicy(tx: Pick<Transaction, 'read'>): Promise<Newest | undefined> {
   const current = await tx.read(newestPolicyKey);
-  return current && (JSON.parse(current.value.toString()) as Newest);
+  return current && jsonValue<Newest>(current);
 }
 
 /** Returns the latest policy in mode Shadow, in this transaction; undefined if there was none. */
@@ -236,7 +237,7 @@ export async function readLatestShadow(
   tx: Pick<Transaction, 'read'>,
 ): Promise<LatestShadow | undefined> {
   const current = await tx.read(shadowKey);
-  return current && (JSON.parse(current.value.toString()) as LatestShadow);
+  return current && jsonValue<LatestShadow>(current);
 }
 
 type CreateCall = Pick<Call, 'now' | 'caller' | 'dryRun'>;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Condition } from '../../registry/schema/conditions.js';
 import { fromTimestamp, toTimestamp } from '../../registry/schema/timestamp.js';
+import { entriesOf } from '../../registry/schema/typed-entries.js';
 import { daySeconds } from '../../registry/schema/units.js';
 import { timestamp } from '../signin/schema-types.js';
 
@@ -68,8 +69,7 @@ export function addToShadow(
   minAgreedSeconds: number | undefined,
   now: number,
 ): void {
-  for (const [name, count] of Object.entries(counts) as [keyof typeof counts, number][])
-    shadow[name] += count;
+  for (const [name, count] of entriesOf(counts)) shadow[name] += count;
   for (const direction of ['nowRefused', 'nowAllowed'] as const)
     shadow.examples[direction] = newest(shadow.examples[direction], added[direction]);
   if (lastDifferenceMs !== undefined) {

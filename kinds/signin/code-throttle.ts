@@ -1,6 +1,7 @@
 import type { Call, Transaction } from '../../registry/kind.js';
 import type { Limits } from '../../registry/limits/limit-settings.js';
 import type { Limit } from '../../registry/limits/rate-limit.js';
+import { jsonValue } from '../../registry/schema/json-value.js';
 import { dayMs } from '../../registry/schema/units.js';
 import { tooManyRequestsUntil } from '../../registry/status/status.js';
 import { digest } from '../../security/keyring.js';
@@ -69,7 +70,7 @@ async function readRecord(
 ): Promise<WrongCodeRecord> {
   const stored = await tx.read(key);
   if (!stored) return { count: 0, at: now, restUntil: 0, rests: 0, restedAt: now };
-  const wrong = JSON.parse(stored.value.toString()) as WrongCodeRecord;
+  const wrong = jsonValue<WrongCodeRecord>(stored);
   const decayIntervalMs = limits.wrongCodeDecay / limits.wrongCodesPerAddress;
   const forgotten = Math.floor(Math.max(0, now - wrong.at) / decayIntervalMs);
   const rested = Math.floor(Math.max(0, now - wrong.restedAt) / limits.wrongCodeDecay);

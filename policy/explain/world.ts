@@ -1,7 +1,6 @@
 import { authenticationClaims } from '../../kinds/people/session/acr.js';
 import type { Method } from '../../kinds/people/session/session.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
-import type { Caller } from '../../registry/kind.js';
 import { AuthorizationRequest, type DecisionEnvironment } from '../model/authorization-request.js';
 
 /** A request at a time, as it is or as it could have been. */
@@ -44,6 +43,6 @@ export function withSignIn(world: World, method: Method | undefined): World {
 export function withGroups(world: World, groups: readonly string[]): World {
   const { caller } = world.attributes;
   return caller.type === 'Account' || caller.type === 'ClusterUser'
-    ? { ...world, attributes: { ...world.attributes, caller: { ...caller, groups } as Caller } }
+    ? { ...world, attributes: { ...world.attributes, caller: { ...caller, groups } } }
     : withFacts(world, { groups });
 }

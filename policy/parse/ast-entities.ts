@@ -15,7 +15,7 @@ export const variableOf = (expression: Expr): 'principal' | 'resource' | undefin
  */
 export function entityLiterals(expression: Expr): EntityUid[] | undefined {
   if ('Set' in expression) {
-    const all = (expression.Set as Expr[]).map(entityLiterals);
+    const all = expression.Set.map(entityLiterals);
     return all.every((one) => one !== undefined) ? all.flat() : undefined;
   }
   const entity =

@@ -44,7 +44,7 @@ function valuesOf(of: Expr, name: string): readonly string[] | undefined {
 }
 
 const textsIn = (expression: Expr): string[] => {
-  if ('Set' in expression) return (expression.Set as Expr[]).flatMap(textsIn);
+  if ('Set' in expression) return expression.Set.flatMap(textsIn);
   return 'Value' in expression && typeof expression.Value === 'string' ? [expression.Value] : [];
 };
 

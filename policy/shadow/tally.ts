@@ -1,4 +1,5 @@
 import { newest, type ShadowCounts, zeroShadowCounts } from '../../kinds/policy/shadow-status.js';
+import { entriesOf } from '../../registry/schema/typed-entries.js';
 import type { AuthorizationResponse } from '../evaluate/decision-result.js';
 
 /** What a policy in mode Shadow would have changed about a decision. */
@@ -38,8 +39,7 @@ export class ShadowTally {
   /** Adds counts that could not be written. */
   putBack({ lastDifferenceMs, examples, ...before }: ShadowCounts): void {
     const counts = this.#counts;
-    for (const [name, count] of Object.entries(before) as [keyof typeof before, number][])
-      counts[name] += count;
+    for (const [name, count] of entriesOf(before)) counts[name] += count;
     for (const direction of ['nowRefused', 'nowAllowed'] as const)
       counts.examples[direction] = newest(examples[direction], counts.examples[direction]);
     const latest = counts.lastDifferenceMs ?? lastDifferenceMs;

@@ -51,7 +51,7 @@ export async function projectSession(
       ...(old ?? { metadata: { name, ...owned }, spec: {} }),
       ...internalOf(services, payload, recordKey, { unitOfWork, old }),
       status: statusOf(payload, clients, { userAgent, method, client, old }),
-    } as SessionObject;
+    };
   });
 }
 

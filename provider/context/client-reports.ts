@@ -1,6 +1,7 @@
 import { Client } from '../../kinds/apps/client/client.js';
 import { maxRefusals, type Refusal, type Share } from '../../kinds/apps/client/client-report.js';
 import type { RawValue } from '../../registry/kind.js';
+import { jsonValue } from '../../registry/schema/json-value.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
 import type { Store } from '../../registry/store/store.js';
 import { BoundedMap } from '../../security/bounded-map.js';
@@ -157,7 +158,7 @@ export class ClientReports {
 /** Returns a stored report, if it is about the Client of that uid. */
 function reportOf(raw: RawValue | undefined, uid: string): ClientReport | undefined {
   if (!raw || (raw.expires ?? Infinity) <= Date.now()) return undefined;
-  const report = JSON.parse(raw.value.toString()) as ClientReport;
+  const report = jsonValue<ClientReport>(raw);
   return report.uid === uid ? report : undefined;
 }
 

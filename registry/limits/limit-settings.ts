@@ -1,3 +1,4 @@
+import { keysOf } from '../schema/typed-entries.js';
 import {
   count,
   duration,
@@ -338,7 +339,7 @@ export type LimitName = keyof typeof limitSettings;
 /** Every limit as a number: milliseconds, bytes, counts, percent. */
 export type Limits = Readonly<Record<LimitName, number>>;
 
-const names = Object.keys(limitSettings) as LimitName[];
+const names = keysOf(limitSettings);
 
 /** Pairs of limits of which the first may not exceed the second, with the reason. */
 const orderedPairs: readonly (readonly [LimitName, LimitName, string])[] = [

@@ -1,5 +1,6 @@
 import { BoundedMap } from '../../security/bounded-map.js';
 import type { Storage } from '../../storage/storage.js';
+import { jsonValue } from '../schema/json-value.js';
 import { type StatusError, tooManyRequestsUntil } from '../status/status.js';
 import { toStatusError } from '../status/storage-errors.js';
 import { KeyedMutex } from './keyed-mutex.js';
@@ -140,7 +141,7 @@ export class NetworkLimits {
 
   async #ratio(limit: Limit, now: number): Promise<number> {
     const { entry } = await toStatusError(this.#storage.get(this.#network(limit, allNetworks).key));
-    const record = entry && (JSON.parse(entry.value.toString()) as LimitRecord);
+    const record = entry && jsonValue<LimitRecord>(entry);
     return record && record.window >= windowOf(limit, now) ? record.drawn / limit.max : 0;
   }
 
@@ -228,7 +229,7 @@ export class NetworkLimits {
   ): Promise<ReservationResult> {
     for (;;) {
       const { entry } = await toStatusError(this.#storage.get(key));
-      const record = entry && (JSON.parse(entry.value.toString()) as LimitRecord);
+      const record = entry && jsonValue<LimitRecord>(entry);
       const current = record?.window === window + 1 ? record.window : window;
       let next: LimitRecord = { window: current, drawn: 0 };
       if (record?.window === current) next = record;
@@ -280,7 +281,7 @@ export class NetworkLimits {
     const window = windowOf(limit, now);
     for (;;) {
       const { entry } = await toStatusError(this.#storage.get(key));
-      const record = entry && (JSON.parse(entry.value.toString()) as LimitRecord);
+      const record = entry && jsonValue<LimitRecord>(entry);
       if (record?.window !== window) return;
       const value = Buffer.from(JSON.stringify(withUses(record, prefixes, -amount)));
       const outcome = await toStatusError(

@@ -1,4 +1,5 @@
 import { digest } from '../../security/keyring.js';
+import { jsonValue } from '../schema/json-value.js';
 import { StatusError } from '../status/status.js';
 import type { LimitName, Limits } from './limit-settings.js';
 
@@ -47,6 +48,9 @@ export const limitKey = (limit: Limit, subject: string): string =>
 
 const slots = 64;
 
+/** The uses of a limit: the end of each slot of time, and how many there were. */
+type Uses = [time: number, count: number][];
+
 /**
  * Adds one use at `now` (ms) to a log of uses, or throws 429. The sliding window is exact up to 64
  * uses. Above, uses are grouped into 64ths of the window, and each counts until its group has
@@ -59,9 +63,7 @@ export function addUse(
 ): { value: Buffer; expires: number } {
   const window = limit.seconds * 1000;
   const slot = limit.max > slots ? window / slots : 1;
-  const uses = (log ? (JSON.parse(log.toString()) as [time: number, count: number][]) : []).filter(
-    ([time]) => time > now - window,
-  );
+  const uses = (log ? jsonValue<Uses>({ value: log }) : []).filter(([time]) => time > now - window);
   let excess = uses.reduce((sum, [, count]) => sum + count, 0) - limit.max;
   if (excess >= 0) {
     const [freeing] = uses.find(([, count]) => {
@@ -79,7 +81,7 @@ export function addUse(
 
 /** Returns the log without its newest use. */
 export function withoutNewestUse(log: Buffer): Buffer {
-  const uses = JSON.parse(log.toString()) as [time: number, count: number][];
+  const uses = jsonValue<Uses>({ value: log });
   const newest = uses.at(-1);
   if (newest) newest[1] -= 1;
   if (newest?.[1] === 0) uses.pop();

@@ -1,5 +1,5 @@
 import { clone } from '../encoded-object.js';
-import type { AnyKind, Draft, KindObject, ObjectOf, Transaction } from '../kind.js';
+import type { AnyKind, Draft, ObjectOf, Transaction } from '../kind.js';
 
 /**
  * Creates, changes or deletes an object of a transaction, by what `work` returns for a copy of the old
@@ -15,9 +15,9 @@ export async function upsert<K extends AnyKind>(
   const outcome = work(old && clone(old));
   if (outcome === 'leave') return;
   if (outcome === 'delete') return void (await tx.delete(kind, name));
-  const draft = outcome as KindObject;
+  const draft = outcome;
   const metadata = { ...draft.metadata, name };
-  if (!old) return void (await tx.create(kind, { ...draft, metadata } as Draft<ObjectOf<K>>));
+  if (!old) return void (await tx.create(kind, { ...draft, metadata }));
   await tx.update(kind, name, (next) => {
     Object.assign(next, { spec: draft.spec, status: draft.status, internal: draft.internal });
     Object.assign(next.metadata, metadata);

@@ -115,7 +115,7 @@ export const decodeLog = (row: Buffer): LogChange[] =>
   row.toString('latin1').split('\n').map(decodeChange);
 
 function decodeChange(line: string): LogChange {
-  const [key, kind, before, beforeBytes] = line.split(' ') as [string, string, string, string];
+  const [key = '', kind, before, beforeBytes] = line.split(' ');
   return {
     key,
     isDeletion: kind === '-',

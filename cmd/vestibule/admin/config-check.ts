@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { errorMessage } from '../../../storage/thrown.js';
 import { type Config, ConfigError, loadConfig } from '../options/config.js';
 import { settingKey } from '../options/flags.js';
 import { configSchema } from '../options/json-schema.js';
@@ -99,9 +100,7 @@ async function fileProblems(found: Config): Promise<string[]> {
     try {
       return await check();
     } catch (error) {
-      problems.push(
-        ...(error instanceof ConfigError ? error.problems : [(error as Error).message]),
-      );
+      problems.push(...(error instanceof ConfigError ? error.problems : [errorMessage(error)]));
       return undefined;
     }
   };

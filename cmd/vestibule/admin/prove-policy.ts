@@ -5,6 +5,7 @@ import { cedarSchema } from '../../../policy/model/cedar-schema.js';
 import { vocabularyOf } from '../../../policy/model/vocabulary.js';
 import { promises } from '../../../policy/prove/promises.js';
 import { type Counterexample, provePromises } from '../../../policy/prove/prover.js';
+import { errorCode, errorMessage } from '../../../storage/thrown.js';
 import { CommandError } from '../terminal/errors.js';
 import { usageError } from '../terminal/help.js';
 
@@ -26,8 +27,7 @@ export async function provePolicy(
   const prover = environment[proverVariable] ?? proverName;
   const policy = { schema: cedarSchema(vocabulary), text };
   const proofs = await provePromises(prover, policy, promises).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-      throw new CommandError((error as Error).message);
+    if (errorCode(error) !== 'ENOENT') throw new CommandError(errorMessage(error));
     throw new CommandError(
       `the prover was not found (${prover}): build it with hack/tools/policy-prover/build and set ${proverVariable} to the path that it prints`,
     );
@@ -51,7 +51,7 @@ async function readText(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw new CommandError(`${file} cannot be read: ${(error as Error).message}`);
+    throw new CommandError(`${file} cannot be read: ${errorMessage(error)}`);
   }
 }
 

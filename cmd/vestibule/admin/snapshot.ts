@@ -16,6 +16,7 @@ import type { SnapshotSource } from '../../../storage/snapshot/source.js';
 import type { RestoreResult } from '../../../storage/snapshot/target.js';
 import type { SaveResult } from '../../../storage/snapshot/writer.js';
 import type { Storage } from '../../../storage/storage.js';
+import { errorMessage } from '../../../storage/thrown.js';
 import { formatTable } from '../client/output/columns.js';
 import { parseInvocation } from '../client/run.js';
 import type { Config } from '../options/config.js';
@@ -111,7 +112,7 @@ async function recordSaved(record: SnapshotRecord, { header }: SaveResult): Prom
   await recordSnapshot(record, header.time).catch((error: unknown) =>
     process.stderr.write(
       `${program}: the time of this snapshot could not be recorded, so the console does not show ` +
-        `it: ${(error as Error).message}\n`,
+        `it: ${errorMessage(error)}\n`,
     ),
   );
 }

@@ -1,3 +1,4 @@
+import { errorMessage } from '../../../storage/thrown.js';
 import { CommandError, forEachCollectingErrors } from '../terminal/errors.js';
 import { readInput } from '../terminal/files.js';
 import type { Invocation } from '../terminal/flags.js';
@@ -59,7 +60,7 @@ function readObjects(file: string): PlacedObject[] {
   try {
     objects = readYAMLObjects(text);
   } catch (error) {
-    throw new CommandError(`${file}: ${(error as Error).message}`);
+    throw new CommandError(`${file}: ${errorMessage(error)}`);
   }
   if (objects.length === 0) throw new CommandError(`${file} contains no objects`);
   return objects;

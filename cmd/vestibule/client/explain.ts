@@ -77,14 +77,14 @@ function parseTarget(
 }
 
 async function schemasOf(service: ApiClient, { group, version }: Resource): Promise<Schemas> {
-  const { paths } = (await service.request('GET', '/openapi/v3')) as unknown as {
+  const { paths } = await service.request<{
     paths: Record<string, { serverRelativeURL: string }>;
-  };
+  }>('GET', '/openapi/v3');
   const path = paths[`apis/${group}/${version}`]?.serverRelativeURL;
   if (!path?.startsWith('/'))
     throw new CommandError(`${service.server} does not describe ${group}/${version}`);
-  return ((await service.request('GET', path)) as unknown as { components: { schemas: Schemas } })
-    .components.schemas;
+  const { components } = await service.request<{ components: { schemas: Schemas } }>('GET', path);
+  return components.schemas;
 }
 
 function fieldAt(resource: Resource, path: readonly string[], schemas: Schemas): Field {

@@ -80,7 +80,7 @@ export function parseInvocation(
       flags: {
         ...values,
         ...Object.fromEntries(falseFlags.map((name) => [name, false])),
-      } as FlagValues,
+      },
     };
   } catch (error) {
     throw new CommandError(flagFault(error as Error, Object.keys(options)), 2);

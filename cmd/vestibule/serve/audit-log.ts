@@ -3,6 +3,7 @@ import type { AuditSink } from '../../../apiserver/chain/audit.js';
 import { escapeSeparators } from '../../../observability/json-line.js';
 import type { Log } from '../../../observability/log.js';
 import type { DisposableStack } from '../../../security/disposable-stack.js';
+import { errorCode } from '../../../storage/thrown.js';
 import { ConfigError } from '../options/config.js';
 
 /**
@@ -17,9 +18,7 @@ export function createAuditLog(path: string, log: Log): AuditLog {
   try {
     return new AuditLog(path, log);
   } catch (error) {
-    throw new ConfigError([
-      `--audit-log-path: ${path} cannot be written (${(error as NodeJS.ErrnoException).code})`,
-    ]);
+    throw new ConfigError([`--audit-log-path: ${path} cannot be written (${errorCode(error)})`]);
   }
 }
 
@@ -122,7 +121,7 @@ export class AuditLog implements AuditSink {
         (this.#isMidLine ? 1 : 0);
       this.counts.errors += lines.length - Math.max(0, completeLines);
       if (written > 0) this.#isMidLine = data[written - 1] !== newline;
-      this.#logLoss((error as NodeJS.ErrnoException).code ?? 'unknown');
+      this.#logLoss(errorCode(error) ?? 'unknown');
     }
   }
 

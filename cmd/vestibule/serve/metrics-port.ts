@@ -61,9 +61,7 @@ export async function openMetricsPort(
 
 /** Returns series that differ in one label. */
 const labelled = <L extends string>(label: L, values: Iterable<readonly [string, number]>) =>
-  [...values].map(
-    ([labelValue, value]) => [{ [label]: labelValue } as Record<L, string>, value] as const,
-  );
+  [...values].map(([labelValue, value]) => [{ [label]: labelValue }, value] as const);
 
 function registerServerMetrics(metrics: Metrics, { server, audit }: MetricsSources): void {
   metrics.onScrape(metrics.inflightRequests, () =>

@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { errorMessage } from '../../../storage/thrown.js';
 import { CommandError } from './errors.js';
 
 /** Returns the text of a file, or of standard input for `-`. */
@@ -15,7 +16,7 @@ export function readInput(file: string): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (error) {
-    throw new CommandError((error as Error).message);
+    throw new CommandError(errorMessage(error));
   }
 }
 

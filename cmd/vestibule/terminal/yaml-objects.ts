@@ -1,4 +1,5 @@
 import { type Document, LineCounter, parseAllDocuments, visit } from 'yaml';
+import { errorMessage } from '../../../storage/thrown.js';
 
 /** An object of a file, and where it begins. */
 export interface PlacedObject {
@@ -47,7 +48,7 @@ function valueOf(document: Document, line: number): unknown {
   try {
     return document.toJS({ maxAliasCount });
   } catch (error) {
-    throw new Error(`line ${line}: ${(error as Error).message}`, { cause: error });
+    throw new Error(`line ${line}: ${errorMessage(error)}`, { cause: error });
   }
 }
 

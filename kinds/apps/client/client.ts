@@ -8,6 +8,7 @@ import {
 import { conditions } from '../../../registry/schema/conditions.js';
 import { mapList, setList } from '../../../registry/schema/list-type.js';
 import { describePattern } from '../../../registry/schema/pattern.js';
+import { keysOf } from '../../../registry/schema/typed-entries.js';
 import { durationText } from '../../../registry/schema/units.js';
 import { invalidValue } from '../../../registry/status/field-errors.js';
 import { alreadyExists, type Cause } from '../../../registry/status/status.js';
@@ -324,15 +325,11 @@ const lifetimeBounds = {
  * tokens stay valid too long.
  */
 function lifetimeFaults({ lifetimes = {} }: Spec): Cause[] {
-  return (Object.keys(lifetimeBounds) as (keyof typeof lifetimeBounds)[]).flatMap(
-    (name): Cause[] => {
-      if (lifetimes[name] === undefined) return [];
-      const wrong = limitFault(lifetimeBounds[name], lifetimes[name]);
-      return wrong === undefined
-        ? []
-        : [invalidValue(`spec.lifetimes.${name}`, `must be ${wrong}`)];
-    },
-  );
+  return keysOf(lifetimeBounds).flatMap((name): Cause[] => {
+    if (lifetimes[name] === undefined) return [];
+    const wrong = limitFault(lifetimeBounds[name], lifetimes[name]);
+    return wrong === undefined ? [] : [invalidValue(`spec.lifetimes.${name}`, `must be ${wrong}`)];
+  });
 }
 
 const isPlainHTTP = ({ protocol, hostname }: URL): boolean =>

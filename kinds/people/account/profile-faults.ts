@@ -1,3 +1,4 @@
+import { keysOf } from '../../../registry/schema/typed-entries.js';
 import { invalidValue } from '../../../registry/status/field-errors.js';
 import type { Cause } from '../../../registry/status/status.js';
 import { languageTagFault } from '../../signin/language-tag-fault.js';
@@ -39,7 +40,7 @@ const faultOf: { readonly [F in keyof Spec]?: (value: string) => string | undefi
  * that the account has already stays, since the lists of names change.
  */
 export const profileFaults = (next: Spec, old: Spec | undefined): Cause[] =>
-  (Object.keys(faultOf) as (keyof Spec)[]).flatMap((field) => {
+  keysOf(faultOf).flatMap((field) => {
     const value = next[field];
     const fault =
       value === undefined || value === old?.[field] ? undefined : faultOf[field]!(value);

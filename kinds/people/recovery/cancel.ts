@@ -6,7 +6,6 @@ import { notFound } from '../../../registry/status/status.js';
 import { digest } from '../../../security/keyring.js';
 import { linkToken } from '../../signin/schema-types.js';
 import { cancelRecovery, Recovery } from './recovery.js';
-import type { RecoveryObject } from './recovery-object.js';
 
 /** Limits cancellations by client network: tokens cannot be guessed, but each attempt is a read. */
 const cancelLimit = perMinute('recovery-cancel', 'recoveryCancelsPerNetwork');
@@ -28,7 +27,7 @@ export const cancelByToken = defineAction({
   }),
   run: (call: Call, { metadata: { name } }, { spec: { token } }) =>
     call.change(async (tx) => {
-      const recovery = (await tx.get(Recovery, name)) as RecoveryObject | undefined;
+      const recovery = await tx.get(Recovery, name);
       if (!recovery?.internal.cancelTokens.includes(digest(token))) throw notFound(Recovery, name);
       return cancelRecovery(tx, call, recovery);
     }),

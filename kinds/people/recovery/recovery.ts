@@ -43,7 +43,7 @@ export const Recovery = defineKind({
   strategy: {
     /** Cancels the recovery; the object stays for `retentionDays`. */
     async beginDelete(tx, old, call): Promise<RecoveryObject> {
-      return cancelRecovery(tx, call, old as RecoveryObject);
+      return cancelRecovery(tx, call, old);
     },
   },
 });
@@ -58,7 +58,7 @@ export async function cancelWaitingRecovery(
   account: string,
 ): Promise<void> {
   const waiting = await tx.byUnique(Recovery, 'waiting', account);
-  if (waiting) await cancelRecovery(tx, call, waiting as RecoveryObject, { byPasskey: true });
+  if (waiting) await cancelRecovery(tx, call, waiting, { byPasskey: true });
 }
 
 /** Cancels a waiting recovery in this commit and mails the person; throws 409 if it has ended. */
@@ -69,7 +69,7 @@ export async function cancelRecovery(
   how: Pick<RecoveryNotice, 'byPasskey'> = {},
 ): Promise<RecoveryObject> {
   const cancelled = await tx.update(Recovery, name, async (next) => {
-    const recovery = next as RecoveryObject;
+    const recovery = next;
     if (recovery.status.phase !== 'Waiting')
       throw conflict(Recovery, name, `it is already ${recovery.status.phase}`);
     recovery.status.phase = 'Cancelled';
@@ -81,7 +81,7 @@ export async function cancelRecovery(
   tx.after(() =>
     call.ports.audit('recovery.cancelled', { account: cancelled.status.account, recovery: name }),
   );
-  return cancelled as RecoveryObject;
+  return cancelled;
 }
 
 /**

@@ -85,9 +85,9 @@ async function start(
     internal: { cancelTokens: [], announced: [], epoch: call.settings.epoch },
   });
   const { name } = created.metadata;
-  const recovery = (await tx.update(Recovery, name, (next) =>
-    announceRecovery(tx, call, next as RecoveryObject, 'Started'),
-  )) as RecoveryObject;
+  const recovery = await tx.update(Recovery, name, (next) =>
+    announceRecovery(tx, call, next, 'Started'),
+  );
   for (const step of recoverySteps) {
     const due = stepTime(recovery, step);
     await tx.enqueue('recovery', { recovery: name, step } satisfies RecoveryRow, due + retryForMs, {

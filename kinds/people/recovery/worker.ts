@@ -47,7 +47,7 @@ export const recoveryWorker = (store: Store): Worker<RecoveryRow> => ({
   run({ recovery: name, step }): Promise<Outcome> {
     const call = store.systemCall();
     return call.change(async (tx): Promise<Outcome> => {
-      const recovery = (await tx.get(Recovery, name)) as RecoveryObject | undefined;
+      const recovery = await tx.get(Recovery, name);
       if (recovery?.status.phase !== 'Waiting' || recovery.internal.announced.includes(step))
         return { done: true };
       if (isRestored(recovery, store.settings.epoch)) {
@@ -57,10 +57,7 @@ export const recoveryWorker = (store: Store): Worker<RecoveryRow> => ({
       const due = stepTime(recovery, step);
       if (call.now < due) return { done: false, notBefore: due };
       if (step === 'Completed') await complete(tx, call, recovery);
-      else
-        await tx.update(Recovery, name, (next) =>
-          announceRecovery(tx, call, next as RecoveryObject, step),
-        );
+      else await tx.update(Recovery, name, (next) => announceRecovery(tx, call, next, step));
       return { done: true };
     });
   },
@@ -92,7 +89,7 @@ export async function cancelRestoredRecoveries(store: Store, log: Log): Promise<
 function cancelRestored(store: Store, name: string): Promise<void> {
   const call = store.systemCall();
   return call.change(async (tx) => {
-    const recovery = (await tx.get(Recovery, name)) as RecoveryObject | undefined;
+    const recovery = await tx.get(Recovery, name);
     if (recovery?.status.phase === 'Waiting' && isRestored(recovery, store.settings.epoch))
       await cancelRecovery(tx, call, recovery);
   });
@@ -112,7 +109,7 @@ async function complete(
   if (await tx.get(Account, account))
     await revokeOtherSessions(tx, call, account, { endsApps: true, max: 0 });
   await tx.update(Recovery, name, async (next) => {
-    const recovery = next as RecoveryObject;
+    const recovery = next;
     recovery.status.phase = 'Completed';
     recovery.status.endedTimestamp = toTimestamp(call.now);
     recovery.internal.cancelTokens = [];

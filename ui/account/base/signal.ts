@@ -7,28 +7,13 @@ interface Options {
   readonly excludeCredentials: readonly { readonly id: string }[];
 }
 
-/** The signal methods of WebAuthn Level 3, where the browser has them. */
-interface Signals {
-  signalAllAcceptedCredentials?: (options: {
-    rpId: string;
-    userId: string;
-    allAcceptedCredentialIds: string[];
-  }) => Promise<void>;
-  signalCurrentUserDetails?: (details: {
-    rpId: string;
-    userId: string;
-    name: string;
-    displayName: string;
-  }) => Promise<void>;
-}
-
 /**
  * Reports to password managers which passkeys exist and whose they are, so that they remove deleted
  * ones. The data is in the options of a registration. If the API refuses those now, a later call
  * succeeds.
  */
 export async function signalPasskeys(): Promise<void> {
-  const browser = globalThis.PublicKeyCredential as unknown as Signals | undefined;
+  const browser = globalThis.PublicKeyCredential;
   if (!browser?.signalAllAcceptedCredentials) return;
   try {
     const {

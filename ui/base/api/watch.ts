@@ -15,9 +15,7 @@ export async function* watchEvents<T>(
 ): AsyncGenerator<WatchEvent<T>> {
   const { ok, status, body } = await send('GET', address, undefined, signal, accept);
   if (!ok || !body) throw new ApiError(status);
-  const reader = body
-    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
-    .getReader();
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
     const lines = (rest + piece.value).split('\n');

@@ -66,16 +66,16 @@ export class ApiClient {
     return this.request(method, `/api/v1alpha1${path && `/${path}`}`, { body });
   }
 
-  /** Sends one request to a path of the service. Prints warnings to standard error. */
-  async request(method: string, path: string, parts: RequestParts = {}): Promise<ApiObject> {
+  /** Sends one request, answered by a T, to a path of the service. Prints warnings to standard error. */
+  async request<T = ApiObject>(method: string, path: string, parts: RequestParts = {}): Promise<T> {
     const { headers, body } = await this.#prepare(parts);
     const response = await send(method, `${this.server}${path}`, headers, {
       ...caOption(this.#context),
       ...(body !== undefined && { body }),
     });
     for (const warning of response.warnings) writeError(`Warning: ${warning}\n`);
-    if (response.ok && response.body) return response.body as ApiObject;
-    throw statusError(response.code, response.body as Status | undefined);
+    if (response.ok && response.body) return response.body as T;
+    throw statusError(response.code, response.body);
   }
 
   /** Sends a GET whose response is a stream. */
@@ -89,7 +89,7 @@ export class ApiClient {
     );
     if (response.statusCode === 200) return response;
     const { code, body } = await readResponse(response);
-    throw statusError(code, body as Status | undefined);
+    throw statusError(code, body);
   }
 
   async #prepare({
@@ -177,8 +177,9 @@ function anonymousClient(url: string, flags: FlagValues): ApiClient {
   });
 }
 
-/** Converts a failed Status to an error. */
-export function statusError(code: number, status: Status | undefined): ApiStatusError {
+/** Converts a failed response, a Status as a rule, to an error. */
+export function statusError(code: number, body: unknown): ApiStatusError {
+  const status = body as Status | undefined;
   if (status?.kind !== 'Status') return new ApiStatusError(`Error from server: HTTP ${code}`, code);
   if (status.reason === 'Unauthorized')
     return new ApiStatusError(

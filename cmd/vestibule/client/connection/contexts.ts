@@ -3,6 +3,7 @@ import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { errorCode, errorMessage } from '../../../../storage/thrown.js';
 import { CommandError } from '../../terminal/errors.js';
 import { makeFolder, writeFileAtomically } from '../../terminal/files.js';
 import { program } from '../../terminal/program-name.js';
@@ -45,8 +46,8 @@ export function readContexts(file: string): Contexts {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { contexts: {} };
-    throw new CommandError(`${file} cannot be read: ${(error as Error).message}`);
+    if (errorCode(error) === 'ENOENT') return { contexts: {} };
+    throw new CommandError(`${file} cannot be read: ${errorMessage(error)}`);
   }
   const contexts = parseContexts(text);
   if (typeof contexts?.contexts !== 'object' || contexts.contexts === null)
@@ -121,8 +122,8 @@ async function acquireLock(path: string): Promise<() => void> {
         if (lockHolder(path) === id) rmSync(path, { force: true });
       };
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
-        throw new CommandError(`${path} cannot be created: ${(error as Error).message}`);
+      if (errorCode(error) !== 'EEXIST')
+        throw new CommandError(`${path} cannot be created: ${errorMessage(error)}`);
     }
     if (isStale(path)) moveAside(path, id);
     else if (Date.now() > deadline)

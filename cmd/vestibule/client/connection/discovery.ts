@@ -67,9 +67,10 @@ async function groupsAt(
   service: ApiClient,
   path: '/api' | '/apis',
 ): Promise<readonly DiscoveredGroup[]> {
-  const { kind, items } = (await service.request('GET', path, {
-    accept: acceptHeader,
-  })) as unknown as { kind: string; items: readonly DiscoveredGroup[] };
+  const { kind, items } = await service.request<{
+    kind: string;
+    items: readonly DiscoveredGroup[];
+  }>('GET', path, { accept: acceptHeader });
   if (kind !== 'APIGroupDiscoveryList')
     throw new CommandError(`${service.server} does not serve API discovery`);
   return items;

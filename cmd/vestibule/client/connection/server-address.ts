@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { errorMessage } from '../../../../storage/thrown.js';
 import { CommandError } from '../../terminal/errors.js';
 import type { FlagValues } from '../../terminal/flags.js';
 
@@ -12,7 +13,7 @@ export function readAuthority({ 'certificate-authority': file }: FlagValues): st
     return text;
   } catch (error) {
     throw new CommandError(
-      `--certificate-authority: ${file} is not a certificate in PEM (${(error as Error).message})`,
+      `--certificate-authority: ${file} is not a certificate in PEM (${errorMessage(error)})`,
       2,
     );
   }

@@ -112,7 +112,7 @@ class KnownObjects {
 
   /** Applies one event of the stream. */
   *applyEvent({ type, object }: Event): Generator<WatchedChange> {
-    if (type === 'ERROR') throw statusError(object.code ?? 500, object as never);
+    if (type === 'ERROR') throw statusError(object.code ?? 500, object);
     if (type === 'BOOKMARK') return void (this.resourceVersion = object.metadata.resourceVersion!);
     const { items, columns } = itemsOf(object);
     if (columns.length > 0) this.columns = columns;

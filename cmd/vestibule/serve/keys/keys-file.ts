@@ -1,6 +1,8 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Log } from '../../../../observability/log.js';
+import { entriesOf, keysOf } from '../../../../registry/schema/typed-entries.js';
 import { type KeyIDs, Keys, KeysFile, newKeys } from '../../../../security/keyring.js';
+import { errorCode } from '../../../../storage/thrown.js';
 import { ExposedFile, readSecretFile } from '../../options/secret-file.js';
 import { reloadFiles } from '../watch-files.js';
 
@@ -28,10 +30,7 @@ function readSecret(file: string): string {
   } catch (error) {
     if (error instanceof ExposedFile)
       throw new Error(`--keys-file: ${error.message}`, { cause: error });
-    throw new Error(
-      `--keys-file: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`,
-      { cause: error },
-    );
+    throw new Error(`--keys-file: ${file} cannot be read (${errorCode(error)})`, { cause: error });
   }
 }
 
@@ -77,8 +76,7 @@ const rotationSteps = {
   /** Appends new keys, so that every replica knows them before one of them is used. */
   add(file: KeysFile): string {
     const added = newKeys();
-    for (const sort of Object.keys(rotatedCounts) as KeyType[])
-      file[sort].push(...(added[sort] as never[]));
+    for (const sort of keysOf(rotatedCounts)) file[sort].push(...(added[sort] as never[]));
     file.unused = true;
     return (
       'added new keys, not active yet; when every replica has had them for ten minutes, run ' +
@@ -88,12 +86,8 @@ const rotationSteps = {
   /** Moves the last keys to the front, once. */
   use(file: KeysFile): string {
     if (file.unused === false) return 'the newest keys are already active: nothing changed';
-    requireSeveral(
-      file,
-      Object.keys(rotatedCounts) as KeyType[],
-      'there are no newer keys: run "keys add" first',
-    );
-    for (const [sort, count] of Object.entries(rotatedCounts) as [KeyType, number][])
+    requireSeveral(file, keysOf(rotatedCounts), 'there are no newer keys: run "keys add" first');
+    for (const [sort, count] of entriesOf(rotatedCounts))
       file[sort].unshift(...(file[sort].splice(-count) as never[]));
     file.unused = false;
     return 'the newest keys are active; in 90 days, run "keys drop"';
@@ -147,7 +141,7 @@ export function rotate(file: string, step: keyof typeof rotationSteps): string {
     writeFileSync(temporary, serialize(keys), { mode: 0o600, flag: 'wx' });
     renameSync(temporary, file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') rmSync(temporary, { force: true });
+    if (errorCode(error) !== 'EEXIST') rmSync(temporary, { force: true });
     throw error;
   }
   return message;

@@ -72,7 +72,7 @@ async function applyTo(
     manager: 'manifests',
     force: true,
   });
-  if (!current) await tx.create(kind, draft as never, apply);
+  if (!current) await tx.create(kind, draft, apply);
   else await tx.update(kind, name, (next) => apply.merge(next, call.now), apply);
   return current ? 'Change' : 'Create';
 }
@@ -87,7 +87,7 @@ function withoutDeclared(
   const clients = new Set(
     declared.flatMap((one) => (one.kind === Client ? [one.metadata.name] : [])),
   );
-  return { ...spec, introspectors: introspectors.filter((name) => !clients.has(name as string)) };
+  return { ...spec, introspectors: introspectors.filter((name) => !clients.has(name)) };
 }
 
 const isOwned = (object: KindObject | undefined): object is KindObject =>

@@ -12,6 +12,7 @@ import type { AnyKind } from '../../../../registry/kind.js';
 import { nameGrammar } from '../../../../registry/schema/metadata-schema.js';
 import { invalid } from '../../../../registry/status/status.js';
 import { Registry } from '../../../../registry/store/registry.js';
+import { errorMessage } from '../../../../storage/thrown.js';
 import { readYAMLObjects } from '../../terminal/yaml-objects.js';
 
 /** The kinds that manifests may declare, in the order in which their objects are applied. */
@@ -60,7 +61,7 @@ export function readManifestFiles(folder: string): ManifestFile[] {
         for (const manifest of manifests) declare(declaredIn, manifest, path);
         return { path, manifests };
       } catch (error) {
-        return { path, manifests: [], fault: (error as Error).message };
+        return { path, manifests: [], fault: errorMessage(error) };
       }
     });
 }
@@ -108,7 +109,7 @@ function faultOf(manifest: Manifest, registry: Registry): string[] {
     const causes = registry.schemas(kind).spec.check(structuredClone(spec), 'spec');
     return causes.length === 0 ? [] : [invalid(kind, metadata.name, causes).message];
   } catch (error) {
-    return [(error as Error).message];
+    return [errorMessage(error)];
   }
 }
 
@@ -117,7 +118,7 @@ function parseManifests(text: string): Manifest[] {
     try {
       return manifestOf(object as unknown as Declaration);
     } catch (error) {
-      throw new Error(`${place}: ${(error as Error).message}`, { cause: error });
+      throw new Error(`${place}: ${errorMessage(error)}`, { cause: error });
     }
   });
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../../../observability/log.js';
+import { jsonValue } from '../../../../registry/schema/json-value.js';
 import type { KeyIDs } from '../../../../security/keyring.js';
 import { prefixRange, type Storage } from '../../../../storage/storage.js';
 import { followValues } from '../follow-values.js';
@@ -132,7 +133,7 @@ export class ClockSkew {
   #recordPeer(key: string, value: Buffer | undefined): void {
     if (key === this.#key) return;
     if (!value) return void this.#peers.delete(key);
-    const { time } = JSON.parse(value.toString()) as { time: number };
+    const { time } = jsonValue<{ time: number }>({ value });
     const peer = this.#peers.get(key) ?? { leadsMs: [], lastSeenAt: 0 };
     peer.leadsMs = [...peer.leadsMs, this.#now() - time].slice(-sampleCount);
     peer.lastSeenAt = performance.now();

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { jsonValue } from '../../../../registry/schema/json-value.js';
+import { keysOf } from '../../../../registry/schema/typed-entries.js';
 import { toStatusError } from '../../../../registry/status/storage-errors.js';
 import type { KeyIDs, Keys } from '../../../../security/keyring.js';
 import { prefixRange, type Storage } from '../../../../storage/storage.js';
@@ -24,11 +26,9 @@ export async function requireStoreKeys(storage: Storage, keys: Keys): Promise<vo
   const own = keys.ids();
   for (const { value, expires } of (await toStatusError(storage.list(prefixRange(clocksPrefix))))
     .entries) {
-    const { keys: theirs } = JSON.parse(value.toString()) as { keys?: KeyIDs };
+    const { keys: theirs } = jsonValue<{ keys?: KeyIDs }>({ value });
     if (theirs === undefined || (expires !== undefined && expires <= Date.now())) continue;
-    const sorts = (Object.keys(own) as (keyof KeyIDs)[]).filter(
-      (sort) => !own[sort].some((id) => theirs[sort]?.includes(id)),
-    );
+    const sorts = keysOf(own).filter((sort) => !own[sort].some((id) => theirs[sort]?.includes(id)));
     if (sorts.length > 0)
       throw new ConfigError([
         '--keys-file: another replica of this store knows none of these keys ' +

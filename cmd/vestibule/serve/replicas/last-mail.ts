@@ -1,4 +1,5 @@
 import type { MailOutcomes } from '../../../../mail/outcomes.js';
+import { jsonValue } from '../../../../registry/schema/json-value.js';
 import { dayMs } from '../../../../registry/schema/units.js';
 import { lastMailKey } from '../../../../storage/snapshot/layout.js';
 import type { Storage } from '../../../../storage/storage.js';
@@ -38,7 +39,7 @@ export class LastMail {
     const { entry } = await this.#storage.get(lastMailKey);
     this.#isRead = true;
     if (!entry) return;
-    const { server, at } = JSON.parse(entry.value.toString()) as { server: string; at: number };
+    const { server, at } = jsonValue<{ server: string; at: number }>(entry);
     if (server === this.#server) this.#stored = at;
   }
 }

@@ -6,6 +6,7 @@ import {
   type TrustSource,
 } from '../../../../apiserver/requestheader/trust.js';
 import type { Log } from '../../../../observability/log.js';
+import { errorCode, errorMessage } from '../../../../storage/thrown.js';
 import { ConfigError } from '../../options/config.js';
 import type { FrontProxyConfig } from '../../options/front-proxy-config.js';
 import { type ReloadMessages, reloadFiles } from '../watch-files.js';
@@ -45,12 +46,12 @@ function readTrust(file: string, headers: Headers): ProxyTrust {
   try {
     authorities = readFileSync(file, 'utf8');
   } catch (error) {
-    throw problem(`cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    throw problem(`cannot be read (${errorCode(error)})`);
   }
   try {
     return parseProxySettings({ ...headers, authorities });
   } catch (error) {
-    throw problem(`cannot be used: ${(error as Error).message}`);
+    throw problem(`cannot be used: ${errorMessage(error)}`);
   }
 }
 
