@@ -25,8 +25,7 @@ class RequestCredentials implements AuthenticationRequest {
   constructor(request: ApiRequest, bound: string | undefined) {
     this.request = request;
     if (bound !== undefined) this.boundName = bound;
-    if (request.headers.authorization === undefined)
-      parseCookies(request, {}, () => {});
+    if (request.headers.authorization === undefined) parseCookies(request, {}, () => {});
   }
 
   /**

@@ -45,7 +45,7 @@ const complete = async (environment: NodeJS.ProcessEnv, ...args: string[]) => {
 test('subcommands, flags and their values are proposed', async () => {
   const proposes = (...args: string[]) => complete(operator, ...args);
   expect(await proposes('')).toEqual(
-    expect.arrayContaining(['serve', 'get', 'watch', 'explain', 'completion', ':4']),
+    expect.arrayContaining(['serve', 'get', 'watch', 'delete', 'completion', ':4']),
   );
   expect(await proposes('de')).toEqual(['delete', ':4']);
   expect(await proposes('get', '--sh')).toEqual(['--show-labels', ':4']);

@@ -329,7 +329,7 @@ test('delete needs names, labels or all, waits, and keeps them in a dry run', as
   expect(await says('delete', 'clients', '--all')).toBe('client.id.vestibule.org "app" deleted\n');
 });
 
-test('api-resources and explain say what the service says, of every kind', async () => {
+test('api-resources says what the service says, of every kind', async () => {
   const rows = (await says('api-resources', '--no-headers'))
     .trim()
     .split('\n')
@@ -347,22 +347,6 @@ test('api-resources and explain say what the service says, of every kind', async
       .join(''),
   );
   expect(await says('api-resources', '-o', 'wide')).toMatch(/^NAME .* VERBS +CATEGORIES\n/);
-  for (const { resource, kind, description } of kinds.slice(0, 3))
-    expect((await says('explain', resource)).replaceAll(/\s+/g, ' ')).toContain(
-      `KIND: ${kind} VERSION: v1alpha1 DESCRIPTION: ${description.replaceAll(/\s+/g, ' ')}`,
-    );
-  expect(await says('explain', 'pk.spec.displayName')).toMatch(/FIELD: displayName <string>/);
-  expect(await says('explain', 'groups.id.vestibule.org.spec')).toMatch(
-    / {2}members\t<\[\]string>\n {4}\S/,
-  );
-  expect(await says('explain', 'interaction', '--recursive')).toMatch(
-    /\n {4}emailChallenge\t<Object>\n {6}codeLength\t<integer>\n {6}deliveryState\t<string>\n {6}enum: [^\n]+\n {6}email\t<string>\n/,
-  );
-  expect(await run('explain', 'group.spec.bogus')).toEqual({
-    code: 1,
-    out: '',
-    error: 'error: field "bogus" does not exist\n',
-  });
 });
 
 test('wrong usage ends with 2, and help with 0', async () => {
@@ -393,7 +377,6 @@ test('wrong usage ends with 2, and help with 0', async () => {
     [['get', 'groups', '--server', 'http://id.example.com'], /must be https/],
     [['get', 'groups', '--server', 'x'], /must be a URL/],
     [['completion', 'csh'], /bash\|zsh\|fish/],
-    [['explain'], /takes one type/],
     [['help', 'bogus'], /unknown subcommand "bogus"/],
   ];
   for (const [args, message] of wrong)
@@ -407,7 +390,7 @@ test('wrong usage ends with 2, and help with 0', async () => {
   for (const word of ['get', 'serve', 'patch'])
     expect(await says(word, '--help')).toBe(await says('help', word));
   expect(await says('--version')).toBe(await says('version'));
-  expect(await says('help')).toMatch(/^vestibule serve[^]*vestibule explain TYPE/);
+  expect(await says('help')).toMatch(/^vestibule serve[^]*vestibule api-resources/);
 });
 
 test('what steers a terminal is not printed raw, and tokens are not printed', async () => {

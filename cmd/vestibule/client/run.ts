@@ -23,7 +23,6 @@ const implementations: Readonly<
   delete: async () => (await import('./delete.js')).deleteObjects,
   'api-resources': async () => (await import('./api-resources.js')).printResources,
   policy: async () => (await import('./explain-decision.js')).explainDecision,
-  explain: async () => (await import('./explain.js')).explain,
   healthcheck: async () => (await import('./healthcheck.js')).healthcheck,
   completion: async () => (await import('./completion-script.js')).printCompletionScript,
 };

@@ -186,12 +186,6 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     about: 'prints the resource types',
     flags: [outputFlag('name or wide'), 'verbs', 'no-headers', ...serviceFlags],
   },
-  explain: {
-    usage: 'explain TYPE[.FIELD...] [flags]',
-    about: 'describes a type and its fields',
-    flags: ['recursive', ...serviceFlags],
-    examples: ['explain interaction.status'],
-  },
   healthcheck: {
     usage: 'healthcheck [flags]',
     about: 'checks that a service is ready, and its issuer',

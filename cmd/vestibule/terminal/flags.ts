@@ -75,7 +75,6 @@ export const flags = {
     value: 'VERBS',
     about: 'only resources with all of these verbs: list,watch',
   },
-  recursive: { type: 'boolean', about: 'prints nested fields too' },
   filename: {
     type: 'string',
     short: 'f',
