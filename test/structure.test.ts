@@ -45,8 +45,10 @@ const mayImport = {
     'mail',
     'observability',
     'security',
+    'csv',
   ],
-  ui: ['ui'],
+  csv: ['csv'],
+  ui: ['ui', 'csv'],
 } satisfies Record<string, readonly string[]>;
 
 type Folder = keyof typeof mayImport;

@@ -1,6 +1,6 @@
+import type { PersonRow } from '../../../csv/people-file.js';
 import { ApiStatusError } from '../terminal/errors.js';
 import { type ApiClient, type ApiObject, retryOn } from './connection/api-client.js';
-import type { ImportRow } from './import-file.js';
 
 /** How often a Group that others change at the same time is read and changed again. */
 const maxTries = 10;
@@ -27,7 +27,7 @@ export class ImportGroups {
   }
 
   /** Reads each Group that a row names; `maxMembers` is the most that a Group can have. */
-  async read(rows: readonly ImportRow[], maxMembers: number): Promise<void> {
+  async read(rows: readonly PersonRow[], maxMembers: number): Promise<void> {
     for (const name of new Set(rows.flatMap(({ groups }) => groups))) {
       const members = await this.#membersOf(name);
       this.#groups.set(name, {
@@ -48,7 +48,7 @@ export class ImportGroups {
   }
 
   /** Returns why a row cannot join its Groups, or undefined and keeps a place in each. */
-  keepPlaces({ email, groups }: ImportRow): string | undefined {
+  keepPlaces({ email, groups }: PersonRow): string | undefined {
     const wanted = groups
       .map((name) => ({ name, group: this.#groups.get(name)! }))
       .filter(({ group }) => !group.members.has(email.toLowerCase()));
@@ -61,7 +61,7 @@ export class ImportGroups {
   }
 
   /** Takes back the places of a row whose account was refused. */
-  giveBack({ email, groups }: ImportRow): void {
+  giveBack({ email, groups }: PersonRow): void {
     for (const name of groups) this.#groups.get(name)!.added.delete(email.toLowerCase());
   }
 

@@ -1,3 +1,4 @@
+import type { PersonRow } from '../../../csv/people-file.js';
 import { ApiStatusError, CommandError } from '../terminal/errors.js';
 import type { Invocation } from '../terminal/flags.js';
 import { writeError, writeOut } from '../terminal/output.js';
@@ -5,7 +6,7 @@ import { program } from '../terminal/program-name.js';
 import { ProgressLine } from '../terminal/progress-line.js';
 import { type ApiClient, clientFor, retryOn } from './connection/api-client.js';
 import { isDryRun } from './dry-run.js';
-import { type ImportRow, type Refusal, readImportFile } from './import-file.js';
+import { type Refusal, readImportFile } from './import-file.js';
 import { ImportGroups } from './import-groups.js';
 
 /** The number of requests at the same time. */
@@ -69,7 +70,7 @@ function report(
   if (refusals.length > 0) process.exitCode = 1;
 }
 
-async function importAll(state: Import, rows: readonly ImportRow[]): Promise<void> {
+async function importAll(state: Import, rows: readonly PersonRow[]): Promise<void> {
   const line = new ProgressLine();
   const remaining = rows.values();
   let done = 0;
@@ -94,14 +95,14 @@ function progressOf(done: number, total: number, isTerminal: boolean): string {
   return `${bar}imported ${done} of ${total} people`;
 }
 
-async function importRow(state: Import, row: ImportRow): Promise<void> {
+async function importRow(state: Import, row: PersonRow): Promise<void> {
   const why = state.groups.keepPlaces(row) ?? (await createAccount(state, row));
   if (why === undefined) return;
   state.refusals.push({ line: row.line, why: `${row.email}: ${why}` });
 }
 
 /** Creates the account unless it exists (409). Returns why it was refused. */
-async function createAccount(state: Import, row: ImportRow): Promise<string | undefined> {
+async function createAccount(state: Import, row: PersonRow): Promise<string | undefined> {
   const { email, displayName } = row;
   try {
     await retryOn([429, 503], whileBusy, () =>

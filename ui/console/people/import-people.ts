@@ -1,7 +1,8 @@
 import type { ObjectMeta } from '../../api.js';
 import { ApiError, call } from '../../base/api/api.js';
 import { delay } from '../../base/api/watch.js';
-import type { ImportRow, Refusal } from './import-file.js';
+import type { PersonRow } from '../../../csv/people-file.js';
+import type { Refusal } from './import-file.js';
 import type { Kind } from '../base/kind.js';
 import { objectPath } from '../base/kubectl.js';
 
@@ -54,13 +55,13 @@ async function whileBusy<T>(request: () => Promise<T>): Promise<T> {
  * Throws an ApiError if the caller may not, or needs another sign-in.
  */
 export async function importPeople(
-  rows: readonly ImportRow[],
+  rows: readonly PersonRow[],
   options: Options,
 ): Promise<ImportResult> {
   const query = options.isDryRun ? '?dryRun=All' : '';
   const missing = await findMissingGroups(rows, options);
   const refusals: Refusal[] = [];
-  const accepted: ImportRow[] = [];
+  const accepted: PersonRow[] = [];
   const counts = { created: 0, unchanged: 0 };
   const remaining = rows.values();
   let done = 0;
@@ -81,7 +82,7 @@ export async function importPeople(
 }
 
 function groupRefusal(
-  { line, email, groups }: ImportRow,
+  { line, email, groups }: PersonRow,
   missing: ReadonlySet<string>,
 ): Refusal | undefined {
   const group = groups.find((name) => missing.has(name));
@@ -91,7 +92,7 @@ function groupRefusal(
 }
 
 async function createAccount(
-  { line, email, displayName }: ImportRow,
+  { line, email, displayName }: PersonRow,
   { accounts }: Options,
   query: string,
   counts: { created: number; unchanged: number },
@@ -112,7 +113,7 @@ async function createAccount(
 
 /** Returns the Groups that rows name and that do not exist. */
 async function findMissingGroups(
-  rows: readonly ImportRow[],
+  rows: readonly PersonRow[],
   { groups }: Options,
 ): Promise<Set<string>> {
   const missing = new Set<string>();
@@ -130,7 +131,7 @@ async function findMissingGroups(
 
 /** Adds people to their Groups, with one change a Group. Returns how many memberships are new. */
 async function joinGroups(
-  rows: readonly ImportRow[],
+  rows: readonly PersonRow[],
   { groups }: Options,
   query: string,
 ): Promise<number> {

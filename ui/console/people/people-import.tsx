@@ -6,7 +6,8 @@ import { Status } from '../../base/status.js';
 import { useConsole } from '../base/console-context.js';
 import { kindOf } from '../base/discovery.js';
 import { Frame } from '../base/frame.js';
-import { parseImportFile, type ImportFile, type ImportRow, type Refusal } from './import-file.js';
+import type { PersonRow } from '../../../csv/people-file.js';
+import { parseImportFile, type ImportFile, type Refusal } from './import-file.js';
 import { importPeople, type ImportResult } from './import-people.js';
 import type { Kind } from '../base/kind.js';
 import { Code, English, Failure, Part, Table } from '../base/parts.js';
@@ -81,7 +82,7 @@ function FileField({ onText }: { onText: (text: string) => void }) {
 /** Runs an import with its progress, which ends with the page. */
 function useImport(
   accounts: Kind,
-  rows: readonly ImportRow[],
+  rows: readonly PersonRow[],
   wrong: readonly Refusal[],
   onDone: () => void,
 ) {
