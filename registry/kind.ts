@@ -252,24 +252,32 @@ export interface Strategy<O> {
   beginDelete?(tx: Transaction, old: O, call: Call): Promise<O | void>;
 }
 
-/** The argument of a function that kindsOf returns. */
-export interface KindDefinition<
-  S extends z.ZodTypeAny,
-  T extends z.ZodTypeAny,
-  I extends z.ZodTypeAny,
-> {
+/** How a kind is named: what URLs, kubectl and both OpenAPI documents call it. */
+interface KindNaming {
+  /** Upper camel case, as in `kind` of an object. */
   kind: string;
+  /** Lower-case plural: the segment of the path and of the keys in the store. */
   resource: string;
+  /** The kind in lower case unless set; kubectl takes it, too. */
   singular?: string;
+  /** Further names for kubectl. */
   shortNames?: readonly string[];
   /** Categories for kubectl; those of the group by default, never `all`. */
   categories?: readonly string[];
   /** One sentence for both OpenAPI documents and the reference. */
   description: string;
+}
+
+/** Who may reach objects of a kind, how they come to be, and what their requests cost. */
+interface KindAccess<O> {
+  /** What is not listed is 405, whatever the policy says. */
   verbs: readonly Verb[];
-  /** `spec.account` or `status.account`: owned by an Account and named `<account>-<suffix>`. */
-  owner?: 'spec.account' | 'status.account' | 'metadata.name';
-  /** Visible only to the browser that holds the cookie of its name. */
+  /**
+   * The field with the name of the owner. An object is named `<owner>-<suffix>`, its owner lists that
+   * range, rules may speak of it, and it goes with its owner; with `metadata.name` it owns itself.
+   */
+  owner?: 'metadata.name' | `spec.${string}` | `status.${string}`;
+  /** Visible only to the browser that holds the cookie of its name; for all others it is 404. */
   boundToCookie?: boolean;
   /** Other sites' pages may read it without credentials, if policy permits that. */
   isPublic?: boolean;
@@ -277,48 +285,62 @@ export interface KindDefinition<
   nameSource?: 'service';
   /** Replaces the plain create. */
   create?: CreateAction;
-  /** Kept in the watch cache, because most requests read it. */
-  cached?: boolean;
-  /**
-   * Review kinds: objects that are sent to another service, which fills in status. Their name, the
-   * fields of the spec that are sent, and the status that is expected.
-   */
-  webhook?: { name: string; description: string; answer: z.ZodTypeAny };
-  /** The largest body in bytes. */
+  /** The largest body in bytes; more is 413. */
   bodyLimit?: number;
-  /** Limits updates and patches by client network, before the body is decoded. */
+  /** Limits updates and patches by client network, before the body is decoded; more are 429. */
   changeLimit?: LimitOf;
   /** The account whose daily budget a browser's changes count against; undefined until known. */
-  budgetAccount?: (object: KindObject<z.infer<S>, z.infer<T>, z.infer<I>>) => string | undefined;
+  budgetAccount?: (object: O) => string | undefined;
+}
+
+/** What objects of a kind consist of, and how they are kept. */
+interface KindStorage<S, T, I, O> {
+  /** What callers write: validated, pruned, tracked by field. */
   spec: S;
+  /** What the service writes; callers read it. */
   status: T;
+  /** What is stored and never shown. */
   internal?: I;
-  /** Unique values: no two objects of the kind share one. */
-  unique?: Record<
-    string,
-    (
-      object: KindObject<z.infer<S>, z.infer<T>, z.infer<I>>,
-    ) => string | readonly string[] | undefined
-  >;
-  /** Fields that a field selector may name, beside the name and the owner, by their path. */
-  selectableFields?: Readonly<
-    Record<string, SelectableField<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>>
-  >;
-  /** Present if the objects are events about other objects. At most one kind has it. */
-  events?: EventSource<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>;
-  columns: Record<string, Column<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>>;
+  /** Unique values: no two objects of the kind share one, and `byUnique` finds by it. */
+  unique?: Record<string, (object: O) => string | readonly string[] | undefined>;
+  /** Kept in the watch cache, because most requests read it; it costs its size in memory. */
+  cached?: boolean;
   /**
    * What objects of the kind have in common. They are stored deflated with it (RFC 1951), so a change
    * makes those that are stored unreadable (docs/design/storage.md#objects-that-are-deflated).
    */
   dictionary?: Buffer;
   /** Milliseconds since the epoch after which the store may collect the object. */
-  expires?: (
-    object: KindObject<z.infer<S>, z.infer<T>, z.infer<I>>,
-    limits: Limits,
-  ) => number | undefined;
-  strategy?: Strategy<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>;
+  expires?: (object: O, limits: Limits) => number | undefined;
+  /** Hooks of validation and of commits. */
+  strategy?: Strategy<O>;
 }
+
+/** How objects of a kind are found and shown. */
+interface KindPresentation<O> {
+  /** The columns of a table, for `kubectl get`. */
+  columns: Record<string, Column<O>>;
+  /** Fields that a field selector may name, beside the name and the owner, by their path. */
+  selectableFields?: Readonly<Record<string, SelectableField<O>>>;
+  /** Present if the objects are events about other objects. At most one kind has it. */
+  events?: EventSource<O>;
+  /**
+   * Review kinds: objects that are sent to another service, which fills in status. Their name, the
+   * fields of the spec that are sent, and the status that is expected.
+   */
+  webhook?: { name: string; description: string; answer: z.ZodTypeAny };
+}
+
+/** The argument of a function that kindsOf returns: naming, access, storage and presentation. */
+export interface KindDefinition<
+  S extends z.ZodTypeAny,
+  T extends z.ZodTypeAny,
+  I extends z.ZodTypeAny,
+  O = KindObject<z.infer<S>, z.infer<T>, z.infer<I>>,
+> extends KindNaming,
+    KindAccess<O>,
+    KindStorage<S, T, I, O>,
+    KindPresentation<O> {}
 
 /**
  * A field for field selectors: a unique value, which is found by its reservation, or a function that
@@ -361,10 +383,7 @@ export type Column<O> =
 
 /** A kind: the source of its types, validation, documents, discovery and storage. */
 export interface Kind<S = any, T = any, I = any>
-  extends Omit<
-    KindDefinition<z.ZodTypeAny, z.ZodTypeAny, z.ZodTypeAny>,
-    'strategy' | 'columns' | 'unique' | 'expires' | 'budgetAccount' | 'selectableFields' | 'events'
-  > {
+  extends Readonly<KindDefinition<z.ZodTypeAny, z.ZodTypeAny, z.ZodTypeAny, any>> {
   readonly group: string;
   readonly version: string;
   /** Group and version as in objects. */
@@ -372,12 +391,8 @@ export interface Kind<S = any, T = any, I = any>
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
-  readonly columns: Record<string, Column<any>>;
-  readonly unique: Record<string, (object: any) => string | readonly string[] | undefined>;
-  readonly selectableFields: Readonly<Record<string, SelectableField<any>>>;
-  readonly expires?: (object: any, limits: Limits) => number | undefined;
-  readonly budgetAccount?: (object: any) => string | undefined;
-  readonly events?: EventSource<any>;
+  readonly unique: NonNullable<KindStorage<any, any, any, any>['unique']>;
+  readonly selectableFields: NonNullable<KindPresentation<any>['selectableFields']>;
   readonly strategy: Strategy<any>;
   /** Used by the type system only. */
   readonly $object?: KindObject<S, T, I>;

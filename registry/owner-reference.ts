@@ -1,9 +1,9 @@
 import type { AnyKind, KindObject, OwnerReference } from './kind.js';
 
-/** Returns the name of the Account that owns an object, if the kind is owned. */
-export function ownerName({ owner }: AnyKind, { spec, status }: KindObject): unknown {
-  if (owner === 'spec.account') return spec.account;
-  return owner === 'status.account' ? status?.account : undefined;
+/** Returns the name of the owner that an object names; undefined if its kind has none, or owns itself. */
+export function ownerName({ owner }: AnyKind, object: KindObject): unknown {
+  const [part, field = ''] = owner?.split('.') ?? [];
+  return part === 'spec' || part === 'status' ? object[part]?.[field] : undefined;
 }
 
 /** Returns an ownerReference (docs/design/kubernetes.md#metadata). */

@@ -43,9 +43,7 @@ export const exportAction = (kinds: readonly AnyKind[]): Action =>
     async run(call, account) {
       const { name } = account.metadata;
       requireRecentAuthentication(call, Account, name, account.status.passkeys);
-      const owned = kinds.filter(
-        ({ owner }) => owner === 'spec.account' || owner === 'status.account',
-      );
+      const owned = kinds.filter(({ owner }) => owner && owner !== 'metadata.name');
       const lists = await Promise.all(
         owned.map(async (kind) =>
           (await call.store(kind).list(name)).map((object) => visibleObject(kind, object, call)),
