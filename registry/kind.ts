@@ -260,7 +260,6 @@ interface KindNaming {
   resource: string;
   /** The kind in lower case unless set; kubectl takes it, too. */
   singular?: string;
-  /** Further names for kubectl. */
   shortNames?: readonly string[];
   /** Categories for kubectl; those of the group by default, never `all`. */
   categories?: readonly string[];
@@ -270,7 +269,7 @@ interface KindNaming {
 
 /** Who may reach objects of a kind, how they come to be, and what their requests cost. */
 interface KindAccess<O> {
-  /** What is not listed is 405, whatever the policy says. */
+  /** A verb that is not listed is 405; the policy is not asked. */
   verbs: readonly Verb[];
   /**
    * The field with the name of the owner. An object is named `<owner>-<suffix>`, its owner lists that
@@ -312,7 +311,6 @@ interface KindStorage<S, T, I, O> {
   dictionary?: Buffer;
   /** Milliseconds since the epoch after which the store may collect the object. */
   expires?: (object: O, limits: Limits) => number | undefined;
-  /** Hooks of validation and of commits. */
   strategy?: Strategy<O>;
 }
 
@@ -386,7 +384,6 @@ export interface Kind<S = any, T = any, I = any>
   extends Readonly<KindDefinition<z.ZodTypeAny, z.ZodTypeAny, z.ZodTypeAny, any>> {
   readonly group: string;
   readonly version: string;
-  /** Group and version as in objects. */
   readonly apiVersion: string;
   readonly singular: string;
   readonly shortNames: readonly string[];

@@ -11,7 +11,6 @@ import {
 import { readRevised, type Snapshot } from '../snapshot/reader.js';
 import { type RestoreResult, restoredBase, restoredEpoch } from '../snapshot/target.js';
 import { UnavailableError } from '../storage.js';
-import { errorCode } from '../thrown.js';
 import { type Database, defaultWriteBufferBytes, noSpace, openDatabase } from './database.js';
 import { hasStore, InUseError, restoreDirectory, syncDirectory } from './directory.js';
 import { bytesOfRows, rowsOfChange } from './row-encoding.js';
@@ -108,7 +107,7 @@ function moveToFinal(draft: string, directory: string): void {
   try {
     renameSync(draft, directory);
   } catch (error) {
-    throw ['ENOTEMPTY', 'EEXIST'].includes(errorCode(error) ?? '')
+    throw ['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')
       ? new Error(
           `${directory} is no longer empty: another process wrote to it; nothing was restored`,
         )

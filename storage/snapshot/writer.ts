@@ -2,7 +2,6 @@ import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorCode } from '../thrown.js';
 import { encodeEnd, encodeHead, encodeItem, type Header } from './format.js';
 import { isExcluded, type SnapshotProgress, SnapshotStats } from './layout.js';
 import type { SnapshotSource } from './source.js';
@@ -46,7 +45,8 @@ export async function saveSnapshot(
     await renameToFinal(draft, file);
     return { header, stats };
   } catch (error) {
-    throw errorCode(error) === 'ENOSPC' || errorCode(error) === 'EDQUOT'
+    throw (error as NodeJS.ErrnoException).code === 'ENOSPC' ||
+      (error as NodeJS.ErrnoException).code === 'EDQUOT'
       ? new Error(`no space is left for ${file}: nothing was kept`, { cause: error })
       : error;
   } finally {
@@ -117,7 +117,7 @@ async function renameToFinal(draft: string, file: string): Promise<void> {
     await link(draft, file);
   } catch (error) {
     assertNotExists(file);
-    if (errorCode(error) === 'ENOSPC') throw error;
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw error;
     await rename(draft, file); // the file system has no hard links
   }
   const directory = await open(dirname(file), 'r');

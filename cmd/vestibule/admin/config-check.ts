@@ -1,7 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { errorMessage } from '../../../storage/thrown.js';
 import { type Config, ConfigError, loadConfig } from '../options/config.js';
 import { settingKey } from '../options/flags.js';
 import { configSchema } from '../options/json-schema.js';
@@ -9,6 +8,7 @@ import { readCertificate, readPrivateKey } from '../options/pem-file.js';
 import { CommandError } from '../terminal/errors.js';
 import { printHelp, usageError } from '../terminal/help.js';
 import { escapeControls } from '../terminal/output.js';
+import { errorMessage } from '../terminal/thrown.js';
 
 /**
  * Runs `vestibule config check|schema`: checks settings without a start

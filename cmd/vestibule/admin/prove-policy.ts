@@ -5,9 +5,9 @@ import { cedarSchema } from '../../../policy/model/cedar-schema.js';
 import { vocabularyOf } from '../../../policy/model/vocabulary.js';
 import { promises } from '../../../policy/prove/promises.js';
 import { type Counterexample, provePromises } from '../../../policy/prove/prover.js';
-import { errorCode, errorMessage } from '../../../storage/thrown.js';
 import { CommandError } from '../terminal/errors.js';
 import { usageError } from '../terminal/help.js';
+import { errorCode, errorMessage } from '../terminal/thrown.js';
 
 const proverVariable = 'VESTIBULE_POLICY_PROVER';
 const proverName = 'vestibule-policy-prover';

@@ -16,7 +16,6 @@ import type { SnapshotSource } from '../../../storage/snapshot/source.js';
 import type { RestoreResult } from '../../../storage/snapshot/target.js';
 import type { SaveResult } from '../../../storage/snapshot/writer.js';
 import type { Storage } from '../../../storage/storage.js';
-import { errorMessage } from '../../../storage/thrown.js';
 import { formatTable } from '../client/output/columns.js';
 import { parseInvocation } from '../client/run.js';
 import type { Config } from '../options/config.js';
@@ -27,6 +26,7 @@ import { CommandError } from '../terminal/errors.js';
 import type { FlagValues } from '../terminal/flags.js';
 import { printHelp, usageError } from '../terminal/help.js';
 import { program } from '../terminal/program-name.js';
+import { errorMessage } from '../terminal/thrown.js';
 import { ProgressBar } from './progress.js';
 import type { Revocation } from './revocations.js';
 

@@ -1,9 +1,9 @@
-import { errorMessage } from '../../../storage/thrown.js';
 import { CommandError, forEachCollectingErrors } from '../terminal/errors.js';
 import { readInput } from '../terminal/files.js';
 import type { Invocation } from '../terminal/flags.js';
 import { writeOut } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
+import { errorMessage } from '../terminal/thrown.js';
 import { type PlacedObject, readYAMLObjects } from '../terminal/yaml-objects.js';
 import { type ApiClient, type ApiObject, clientFor } from './connection/api-client.js';
 import { discover } from './connection/discovery.js';

@@ -10,7 +10,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { nearest } from '../../../registry/schema/nearest-name.js';
-import { errorCode } from '../../../storage/thrown.js';
+import { errorCode } from '../terminal/thrown.js';
 import { type Setting, settingKey, settings } from './flags.js';
 import { type GivenValue, readSecret, type Settings } from './sources.js';
 

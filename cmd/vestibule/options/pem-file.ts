@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { errorCode } from '../../../storage/thrown.js';
+import { errorCode } from '../terminal/thrown.js';
 import { ConfigError } from './config.js';
 import { ExposedFile, readSecretFile } from './secret-file.js';
 

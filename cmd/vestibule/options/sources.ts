@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { errorCode } from '../../../storage/thrown.js';
 import { didYouMean } from '../terminal/did-you-mean.js';
+import { errorCode } from '../terminal/thrown.js';
 import { fileSetting, type Setting, settings, variableName } from './flags.js';
 import { ExposedFile, readSecretFile } from './secret-file.js';
 

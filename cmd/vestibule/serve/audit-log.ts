@@ -3,8 +3,8 @@ import type { AuditSink } from '../../../apiserver/chain/audit.js';
 import { escapeSeparators } from '../../../observability/json-line.js';
 import type { Log } from '../../../observability/log.js';
 import type { DisposableStack } from '../../../security/disposable-stack.js';
-import { errorCode } from '../../../storage/thrown.js';
 import { ConfigError } from '../options/config.js';
+import { errorCode } from '../terminal/thrown.js';
 
 /**
  * The bytes that may wait to be written. Events beyond are dropped and counted, because no request

@@ -8,8 +8,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { errorMessage } from '../../../storage/thrown.js';
 import { CommandError } from './errors.js';
+import { errorMessage } from './thrown.js';
 
 /** Returns the text of a file, or of standard input for `-`. */
 export function readInput(file: string): string {

@@ -1,5 +1,5 @@
 import { type Document, LineCounter, parseAllDocuments, visit } from 'yaml';
-import { errorMessage } from '../../../storage/thrown.js';
+import { errorMessage } from './thrown.js';
 
 /** An object of a file, and where it begins. */
 export interface PlacedObject {

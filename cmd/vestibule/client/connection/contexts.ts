@@ -3,10 +3,10 @@ import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorCode, errorMessage } from '../../../../storage/thrown.js';
 import { CommandError } from '../../terminal/errors.js';
 import { makeFolder, writeFileAtomically } from '../../terminal/files.js';
 import { program } from '../../terminal/program-name.js';
+import { errorCode, errorMessage } from '../../terminal/thrown.js';
 
 /** A service that this command is signed in to. */
 export interface Context {

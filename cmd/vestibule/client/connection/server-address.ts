@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { errorMessage } from '../../../../storage/thrown.js';
 import { CommandError } from '../../terminal/errors.js';
 import type { FlagValues } from '../../terminal/flags.js';
+import { errorMessage } from '../../terminal/thrown.js';
 
 /** Reads the file of `--certificate-authority`. */
 export function readAuthority({ 'certificate-authority': file }: FlagValues): string | undefined {

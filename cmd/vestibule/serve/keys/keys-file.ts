@@ -2,8 +2,8 @@ import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Log } from '../../../../observability/log.js';
 import { entriesOf, keysOf } from '../../../../registry/schema/typed-entries.js';
 import { type KeyIDs, Keys, KeysFile, newKeys } from '../../../../security/keyring.js';
-import { errorCode } from '../../../../storage/thrown.js';
 import { ExposedFile, readSecretFile } from '../../options/secret-file.js';
+import { errorCode } from '../../terminal/thrown.js';
 import { reloadFiles } from '../watch-files.js';
 
 /** Reads the keys file. Throws with one sentence if it is missing or malformed. */

@@ -12,7 +12,7 @@ import type { AnyKind } from '../../../../registry/kind.js';
 import { nameGrammar } from '../../../../registry/schema/metadata-schema.js';
 import { invalid } from '../../../../registry/status/status.js';
 import { Registry } from '../../../../registry/store/registry.js';
-import { errorMessage } from '../../../../storage/thrown.js';
+import { errorMessage } from '../../terminal/thrown.js';
 import { readYAMLObjects } from '../../terminal/yaml-objects.js';
 
 /** The kinds that manifests may declare, in the order in which their objects are applied. */

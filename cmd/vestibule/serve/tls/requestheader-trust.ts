@@ -6,9 +6,9 @@ import {
   type TrustSource,
 } from '../../../../apiserver/requestheader/trust.js';
 import type { Log } from '../../../../observability/log.js';
-import { errorCode, errorMessage } from '../../../../storage/thrown.js';
 import { ConfigError } from '../../options/config.js';
 import type { FrontProxyConfig } from '../../options/front-proxy-config.js';
+import { errorCode, errorMessage } from '../../terminal/thrown.js';
 import { type ReloadMessages, reloadFiles } from '../watch-files.js';
 import { InClusterClient } from './in-cluster-client.js';
 import { ConfigMapTrust } from './requestheader-configmap.js';
