@@ -210,7 +210,7 @@ test('what sides cost is said once a row: bytes, memory, start', () => {
   expect(sideLines([without(metric, '24', 'skipped', 'not built')])).toEqual([]);
 });
 
-test('a process is counted with all its descendants, whatever their names', () => {
+test('a process is counted with all its descendants, by any name', () => {
   const stat = (pid: number, parent: number, ticks: number): string =>
     `${pid} (a ) b) S ${parent} 1 1 0 -1 4194304 1 2 3 4 ${ticks} 1 2 3 20 0 1 0 99 1 1`;
   const all = [stat(7, 1, 10), stat(8, 7, 20), stat(9, 8, 30), stat(10, 1, 40)].map(parseStat);

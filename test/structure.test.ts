@@ -323,7 +323,7 @@ describe('the structure', () => {
 });
 
 test('tests draw by a seed that a failure prints', () => {
-  /** Ports and prefixes must differ between suites that run at once, whatever their seed. */
+  /** Ports and prefixes must differ between suites that run at once, for any seed. */
   const own = ['support/random.ts', 'support/service.ts', 'support/watched.ts'];
   own.push('faults/deletion.test.ts', 'storage/etcd-server.ts', 'structure.test.ts');
   const drawing = testFiles(join(root, 'test')).filter((path) => {

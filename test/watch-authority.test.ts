@@ -52,7 +52,7 @@ function replica() {
   };
 }
 
-test('a check waits for a policy that was received, and nothing holds meanwhile', async () => {
+test('a check waits for a policy that was received, and nothing holds until then', async () => {
   const { changes, receive } = replica();
   let checks = 0;
   const authority = new WatchAuthority(

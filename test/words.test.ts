@@ -5,13 +5,15 @@ import { expect, test } from '@jest/globals';
 
 const root = join(import.meta.dirname, '..');
 
-/** Where the words are looked for: product code, commands and documentation. */
+/** Where the words are looked for: product code, tests, commands and documentation. */
 const places = [
   'apiserver',
   'cmd',
+  'csv',
   'deploy',
   'docs',
   'hack',
+  'i18n',
   'kinds',
   'mail',
   'observability',
@@ -20,6 +22,7 @@ const places = [
   'registry',
   'security',
   'storage',
+  'test',
   'ui',
   'README.md',
   'CONTRIBUTING.md',

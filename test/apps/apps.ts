@@ -64,13 +64,13 @@ const flask = async ({ port }: Place): Promise<Command> => ({
 });
 
 const jupyterHub = async ({ port }: Place): Promise<Command> => {
-  const [hub, proxy] = await freePorts(2);
+  const [hubPort, proxyPort] = await freePorts(2);
   const modules = join(await npmPackages(), 'node_modules');
   const settings = {
     'JupyterHub.bind_url': `http://localhost:${port}`,
-    'JupyterHub.hub_bind_url': `http://localhost:${hub}`,
+    'JupyterHub.hub_bind_url': `http://localhost:${hubPort}`,
     'JupyterHub.redirect_to_server': 'False',
-    'ConfigurableHTTPProxy.api_url': `http://localhost:${proxy}`,
+    'ConfigurableHTTPProxy.api_url': `http://localhost:${proxyPort}`,
     'ConfigurableHTTPProxy.command': join(modules, '.bin/configurable-http-proxy'),
   };
   const args = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);

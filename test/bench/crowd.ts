@@ -68,7 +68,7 @@ async function recordsOfOne(bench: Bench): Promise<readonly Stored[]> {
   );
 }
 
-/** Names and digests in keys: what tells the records of two people apart. */
+/** Names and digests in keys: what the records of two people differ by. */
 const identifier = /(?=[A-Za-z_]*\d)\w{16,}/g;
 const address = 'person-1@';
 

@@ -58,7 +58,7 @@ afterAll(async () => {
 });
 
 test('a service that does not answer is notified later, as its row says', async () => {
-  const address = 'told@example.test';
+  const address = 'notified@example.test';
   const other = kept(await Person.arrive({ userAgent: firefox }));
   await other.page.goto(`${notes.url}/login`);
   await other.at('LoginRequired');

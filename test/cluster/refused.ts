@@ -320,7 +320,7 @@ export const refused: readonly (readonly [what: string, values: object, sentence
   [
     'a wall without a door',
     { ...etcd, networkPolicy: { enabled: true, to: open } },
-    'networkPolicy.from.gateway is empty: nobody could reach the pods; give the peers that bring people here',
+    'networkPolicy.from.gateway is empty: no one could reach the pods; give the peers that bring people here',
   ],
   [
     'metrics behind a wall',
@@ -329,7 +329,7 @@ export const refused: readonly (readonly [what: string, values: object, sentence
       metrics: { enabled: true },
       networkPolicy: { enabled: true, from: { gateway: closed.gateway }, to: open },
     },
-    'networkPolicy.from.monitoring is empty: nobody could read the metrics; give the peers that scrape them',
+    'networkPolicy.from.monitoring is empty: no one could read the metrics; give the peers that scrape them',
   ],
   [
     'a store beyond a wall',

@@ -57,7 +57,7 @@ describe.each(['embedded', 'etcd'] as const)(
           usages: [clientAuth],
         }),
         'of an administrator': userOf(cluster.clients, 'admin'),
-        'with another name': certificate('somebody', front, { usages: [clientAuth] }),
+        'with another name': certificate('someone', front, { usages: [clientAuth] }),
         'for servers alone': certificate('front-proxy-client', front, { usages: [1] }),
         expired: proxyOf(front, { from: Date.now() - 7_200_000, until: Date.now() - 3_600_000 }),
       };

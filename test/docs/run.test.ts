@@ -65,7 +65,7 @@ test.each(['Notes', 'Board', 'Mailbox', 'Policy'])('the address of %s opens', as
 const nodes = spawnSync('which', ['-a', 'node'], { encoding: 'utf8' }).stdout.split('\n');
 const older = nodes.filter(Boolean).map((path) => join(path, '..'));
 test.each([...new Set([join(process.execPath, '..'), ...older])])(
-  'the command is on the path that hack/run prints, whatever Node is on it: %s',
+  'the command is on the path that hack/run prints, with any Node on it: %s',
   (folder) => {
     const script = `${printed('Command')}\nvestibule version`;
     const { status, stdout, stderr } = spawnSync('bash', ['-c', script], {

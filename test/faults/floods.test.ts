@@ -256,7 +256,7 @@ test('requests without a cookie are bounded by network', async () => {
       (
         await served
           .tab()
-          .post(`${I}/emailchallenge`, { spec: { email: `nobody${i}@example.test` } })
+          .post(`${I}/emailchallenge`, { spec: { email: `stranger${i}@example.test` } })
       ).code,
     passkeychallenge: async () =>
       (await served.tab().post(`${I}/passkeychallenge`, { spec: { purpose: 'Authenticate' } }))

@@ -194,7 +194,7 @@ describe.each(stores)(
       served.kill();
       if (replicas[1])
         await at(replicas[1])
-          .post('groups', { metadata: { name: 'meanwhile' }, spec: { displayName: 'meanwhile' } })
+          .post('groups', { metadata: { name: 'in-between' }, spec: { displayName: 'in-between' } })
           .is(201);
       await served.up();
       await at(served)

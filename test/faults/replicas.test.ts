@@ -40,7 +40,7 @@ describe('two processes on one etcd', () => {
       2,
       temporary(),
       etcd.endpoint,
-      [clientManifest('bound'), clientManifest('told', endpoint.uri)].join('---\n'),
+      [clientManifest('bound'), clientManifest('notified-app', endpoint.uri)].join('---\n'),
     );
   });
   afterAll(async () => {
@@ -180,7 +180,7 @@ describe('two processes on one etcd', () => {
 
   test('a Client that is down delays no one, and is notified by another replica', async () => {
     const [one, two] = replicas as [Served, Served];
-    const { tab } = await signIn(one, 'h5@example.test', { client: 'told' });
+    const { tab } = await signIn(one, 'h5@example.test', { client: 'notified-app' });
     const { tab: elsewhere } = await signIn(two, 'h5@example.test');
     const path = `sessions/${(await tab.get('sessions/~').is(200)).body.metadata.name}`;
     const watch = await new Stream(elsewhere, 'sessions?watch=true').until(
@@ -192,7 +192,7 @@ describe('two processes on one etcd', () => {
     process.stderr.write(
       `a session whose Client is down is ended in ${(performance.now() - from).toFixed(0)} ms\n`,
     );
-    expect(body.status.signOut.clients).toEqual([{ name: 'told', state: 'Retrying' }]);
+    expect(body.status.signOut.clients).toEqual([{ name: 'notified-app', state: 'Retrying' }]);
     await settles(
       async () =>
         (await storage.list(prefixRange('outbox/logout/'))).entries.map(
@@ -207,7 +207,7 @@ describe('two processes on one etcd', () => {
         ({ code }) => code === 401,
       );
       expect((await elsewhere.get(path).is(200)).body.status.signOut.clients).toEqual([
-        { name: 'told', state: 'Retrying' },
+        { name: 'notified-app', state: 'Retrying' },
       ]);
       const before = endpoint.tokens.length;
       endpoint.state = 'Up';
@@ -221,7 +221,10 @@ describe('two processes on one etcd', () => {
       expect(
         watch.events.slice(-2).map(({ type, object }) => [type, object.status.signOut.clients]),
       ).toEqual(
-        ['MODIFIED', 'DELETED'].map((type) => [type, [{ name: 'told', state: 'Notified' }]]),
+        ['MODIFIED', 'DELETED'].map((type) => [
+          type,
+          [{ name: 'notified-app', state: 'Notified' }],
+        ]),
       );
       expect(endpoint.tokens.length).toBe(before + 1);
       await elsewhere.get(path).fails(404, 'NotFound');

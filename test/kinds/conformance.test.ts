@@ -228,7 +228,7 @@ conforms(Group, {
   }),
   invalid: [
     { spec: { displayName: '' }, field: 'spec.displayName' },
-    { spec: { members: ['nobody'] }, field: 'spec.members[0]' },
+    { spec: { members: ['absent'] }, field: 'spec.members[0]' },
     {
       spec: { members: ['a@example.test', `${'x'.repeat(60)}.${'y'.repeat(60)}@example.test`] },
       field: 'spec.members[1]',

@@ -46,7 +46,7 @@ const lines = strings.filter(([, { pattern }]) => pattern === lineOfText.source)
 
 /**
  * Strings without a pattern: names of objects and scopes, keys and credentials, which other rules
- * judge, and texts of several lines, in which nothing may be invisible.
+ * check, and texts of several lines, in which nothing may be invisible.
  */
 const others =
   /\.credential\.|\.(?:jwks|audiences|introspectors|groups|accessRequest|client|scopes)\b[^ ]*$|\.(?:caBundle|logo)$|^Policy\.(?:cedar|description)$/;
@@ -113,7 +113,7 @@ const plain = [
 ];
 
 describe('a line of text for people', () => {
-  test('is every string of a caller that nothing else judges', () => {
+  test('is every string of a caller that no other rule checks', () => {
     expect(lines.length).toBeGreaterThan(30);
     expect(
       strings

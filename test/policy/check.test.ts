@@ -402,7 +402,7 @@ describe('what everybody needs cannot be taken away', () => {
     [
       'an owner that is no account',
       [root],
-      create('when { principal is Account && principal != Account::"nobody" }'),
+      create('when { principal is Account && principal != Account::"absent" }'),
     ],
   ])('nor operators out by %s', async (_, operators, rule) => {
     present = operators;

@@ -27,7 +27,7 @@ describe('the recipes of the how-to', () => {
   });
   const person = (email: string, ...groups: string[]): Caller => ({
     type: 'Account',
-    account: 'somebody',
+    account: 'someone',
     email,
     operator: false,
     groups,

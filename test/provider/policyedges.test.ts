@@ -114,7 +114,7 @@ test('where a request comes from is known of pages and of the provider too', asy
       'sec-fetch-dest': 'document',
     },
   });
-  for (const path of ['/oauth2/auth?client_id=nobody', '/policy']) {
+  for (const path of ['/oauth2/auth?client_id=absent', '/policy']) {
     expect((await service.tab().get(path, from('cross-site'))).code).toBe(403);
     expect((await service.tab().get(path, from('none'))).code).not.toBe(403);
   }

@@ -181,11 +181,11 @@ describe('a request to sign out that cannot be believed', () => {
 describe('notifying Clients', () => {
   test('each Client with an address is notified by a fresh signed token', async () => {
     const listener = await new Listener().open();
-    await house.client('told', { backchannelLogoutURI: listener.uri });
-    await house.client('untold');
+    await house.client('notified-app', { backchannelLogoutURI: listener.uri });
+    await house.client('silent-app');
     const [notified, silent] = [
-      await RelyingParty.of(house, 'told'),
-      await RelyingParty.of(house, 'untold'),
+      await RelyingParty.of(house, 'notified-app'),
+      await RelyingParty.of(house, 'silent-app'),
     ];
     for (const how of ['page', 'api']) {
       const account = (await house.account()).metadata.name;
@@ -203,7 +203,7 @@ describe('notifying Clients', () => {
       const jwks = jose.createRemoteJWKSet(new URL(`${house.address}/oauth2/jwks`));
       const { payload, protectedHeader } = await jose.jwtVerify(listener.tokens.pop()!, jwks, {
         issuer: house.baseURL,
-        audience: 'told',
+        audience: 'notified-app',
         typ: 'logout+jwt',
       });
       expect(payload).toMatchObject({

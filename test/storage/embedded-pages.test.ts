@@ -42,7 +42,7 @@ test('a page that is requested again is read once, until its range changes', asy
   expect(await entriesOf(range)).toHaveLength(39);
 });
 
-test('repeated lists are what the tables have, whatever changes between them', async () => {
+test('repeated lists are what the tables have, after any change between them', async () => {
   await fill('a/', 50);
   await fill('b/', 50);
   for (let i = 0; i < 400; i += 1) {

@@ -9,8 +9,8 @@ const cpuMs = (): number =>
   Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ')[0]) / 1e6;
 
 /**
- * Does the work, and returns the most CPU that this thread used in one turn of the event loop
- * meanwhile, in milliseconds.
+ * Does the work, and returns the most CPU that this thread used for it in one turn of the event
+ * loop, in milliseconds.
  */
 async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;

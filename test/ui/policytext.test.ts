@@ -57,7 +57,7 @@ describe('comparing two texts line by line', () => {
     );
   });
 
-  test('texts too long for the table are told apart as a whole', () => {
+  test('texts too long for the table differ as a whole', () => {
     const [before, after] = ['x', 'y'].map((letter) => [
       'same',
       ...Array.from({ length: 4_000 }, (_, i) => `${letter}${i}`),

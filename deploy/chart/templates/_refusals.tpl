@@ -197,10 +197,10 @@ tracing.headers.existingSecret is given without tracing.endpoint: nothing would 
 {{- $v := .Values -}}
 {{- if $v.networkPolicy.enabled }}
 {{- if not $v.networkPolicy.from.gateway }}
-networkPolicy.from.gateway is empty: nobody could reach the pods; give the peers that bring people here
+networkPolicy.from.gateway is empty: no one could reach the pods; give the peers that bring people here
 {{- end }}
 {{- if and $v.metrics.enabled (not $v.networkPolicy.from.monitoring) }}
-networkPolicy.from.monitoring is empty: nobody could read the metrics; give the peers that scrape them
+networkPolicy.from.monitoring is empty: no one could read the metrics; give the peers that scrape them
 {{- end }}
 {{- if and (eq $v.store.type "etcd") (not $v.networkPolicy.to.etcd) }}
 networkPolicy.to.etcd is empty: the store could not be reached; give the peers that are its members

@@ -24,7 +24,7 @@ describe('what an address reveals before it is verified', () => {
   let service: TestService;
   const known = ['known1@example.test', 'known2@example.test'];
   const disabled = ['gone-1@example.test', 'gone-2@example.test'];
-  const unknown = ['nobody@example.test', 'noone2@example.test'];
+  const unknown = ['absent@example.test', 'noone2@example.test'];
 
   beforeAll(async () => {
     counted = counting(await openEmbedded({ directory: join(temporary(), 'store') }));

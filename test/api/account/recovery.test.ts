@@ -322,8 +322,8 @@ describe.each(stores)('the way back in without passkeys, on %s', (store) => {
       phase: 'Cancelled',
       endedTimestamp: expect.any(String),
     });
-    const told = await mailTo(service, email, [], ({ subject }) => subject.includes('keeps its'));
-    expect(told.text).toContain('Someone signed in with one of your passkeys');
+    const notice = await mailTo(service, email, [], ({ subject }) => subject.includes('keeps its'));
+    expect(notice.text).toContain('Someone signed in with one of your passkeys');
     clock.advance(49 * hour);
     await until(
       async () =>

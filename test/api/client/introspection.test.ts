@@ -85,7 +85,7 @@ describe.each(stores)('introspection, on %s', (store) => {
     const tab = await person();
     const { access_token: token, ...rest } = await tokensOf(tab, 'maps');
     const { name } = (await tab.get('accounts/~').is(200)).body.metadata;
-    const told = {
+    const claims = {
       active: true,
       iss: service.baseURL,
       sub: name,
@@ -98,7 +98,7 @@ describe.each(stores)('introspection, on %s', (store) => {
       exp: expect.any(Number),
       token_type: 'Bearer',
     };
-    expect(await introspect(service, 'maps-api', token)).toEqual(told);
+    expect(await introspect(service, 'maps-api', token)).toEqual(claims);
     const { body: grants } = await tab.get('grants').is(200);
     const grant = grants.items.find(({ status }: any) => status.client.name === 'shop');
     expect(grant.status.disclosures.flatMap((one: any) => one.claims)).toEqual(
@@ -110,7 +110,7 @@ describe.each(stores)('introspection, on %s', (store) => {
     const { id_token: idToken } = rest as unknown as { id_token: string };
     const others: [string, string][] = [
       ['billing-api', token],
-      ['maps-api', `${head}.${encoded({ ...told, scope: 'read write more' })}.${signature}`],
+      ['maps-api', `${head}.${encoded({ ...claims, scope: 'read write more' })}.${signature}`],
       ['maps-api', `${encoded({ alg: 'none', typ: 'at+jwt' })}.${body}.`],
       ['maps-api', idToken],
       ['shop', idToken],

@@ -91,7 +91,7 @@ describe.each(stores)('who is no browser, on %s', (store) => {
   describe.each(roads)('%s', (...road) => {
     const [, , , code] = road;
 
-    test('passes with a token and no cookie, whatever Origin it has', async () => {
+    test('passes with a token and no cookie, from any Origin', async () => {
       for (const page of pages())
         for (const authorization of [`Bearer ${token}`, `bearer ${token}`])
           expect([page, await send(front.service.tab(), road, { authorization, ...page })]).toEqual(
@@ -133,7 +133,7 @@ describe.each(stores)('who is no browser, on %s', (store) => {
         expect(await send(operator, road, { authorization, ...page })).toEqual([403, 403]);
     });
 
-    test('passes a front proxy that proves itself, whatever page it is of', async () => {
+    test('passes a front proxy that proves itself, from any page', async () => {
       for (const page of [...pages(), {}])
         for (const site of [undefined, 'same-origin', 'same-site', 'cross-site', 'none', '']) {
           const headers = { ...page, ...(site !== undefined && { 'sec-fetch-site': site }) };

@@ -71,7 +71,7 @@ describe.each(stores)('members until a time, on %s', (store) => {
     await operator.delete('groups/staff').is(200);
   });
 
-  test('have the group in their claims only meanwhile', async () => {
+  test('have the group in their claims only for that time', async () => {
     await group({ temporaryMembers: [member('kim@example.test', 5 * minute)] }, 'crew').is(201);
     const scope = 'openid groups';
     const groupsOf = async (): Promise<unknown> => {
@@ -91,7 +91,7 @@ describe.each(stores)('members until a time, on %s', (store) => {
     expect((await groupsOf()) ?? []).toEqual([]);
   });
 
-  test('operate the service only meanwhile, and never as the only operators', async () => {
+  test('operate the service only for that time, and never as the only operators', async () => {
     const { tab } = await signIn(service, 'lee@example.test');
     await tab.get('accounts').is(200);
     const own = (await tab.get('accounts').is(200)).body.items.length;

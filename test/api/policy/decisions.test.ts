@@ -65,7 +65,7 @@ describe.each(stores)('decisions, on %s', (store) => {
       },
     });
     await ada.patch('accounts/~', { spec: { displayName: 'Ada' } }).is(200);
-    await ada.patch('accounts/~?dryRun=All', { spec: { displayName: 'Nobody' } }).is(200);
+    await ada.patch('accounts/~?dryRun=All', { spec: { displayName: 'No one' } }).is(200);
     await ada.patch('accounts/~', { spec: { displayName: '' } }).fails(422, 'Invalid');
     expect((await all(service)).filter(({ spec }) => spec.action === 'patch')).toHaveLength(1);
   });
@@ -307,7 +307,7 @@ describe.each(stores)('decisions, on %s', (store) => {
         tab.patch('accounts/~', { spec: { displayName: `At once ${i}` } }).is(200),
       ),
     );
-    await tab.patch('accounts/~?dryRun=All', { spec: { displayName: 'Nobody' } }).is(200);
+    await tab.patch('accounts/~?dryRun=All', { spec: { displayName: 'No one' } }).is(200);
     await tab.patch('accounts/~', { spec: { displayName: '' } }).fails(422, 'Invalid');
     await recorded(
       service,

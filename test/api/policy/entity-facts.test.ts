@@ -135,7 +135,7 @@ describe.each(stores)('facts about the owner of an object, on %s', (store) => {
     await started.addRules(`
 @id("helpdesk") @message("The help desk looks after people, not operators.")
 permit (principal in Group::"helpdesk", action in [Action::"read", Action::"delete"], resource is Session);
-@id("not-of-operators") @message("Nobody touches the sessions of operators.")
+@id("not-of-operators") @message("No one touches the sessions of operators.")
 forbid (principal in Group::"helpdesk", action, resource is Session)
 when { resource.owner in Group::"operators" };
 @id("not-of-other-domains") @message("Not theirs.")

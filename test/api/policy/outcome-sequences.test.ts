@@ -175,7 +175,7 @@ describe.each(stores)('leads who do all but what is forbidden, on %s', (store) =
       await operator.delete(`${one.resource}/${answer.body.metadata.name}`).is(200);
   }
 
-  test('make and change nothing that is forbidden, whatever the sequence', async () => {
+  test('make and change nothing that is forbidden, in any sequence', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {
         for (const one of steps) {

@@ -340,7 +340,7 @@ when { ${condition} };`;
       spec: { ...specs.audiences!(778), introspectors: ['absent'] },
     },
   };
-  describe.each(Object.keys(faults))('%s is not told to who may not create it', (fault) => {
+  describe.each(Object.keys(faults))('%s is not shown to who may not create it', (fault) => {
     const { resource, spec, first: before } = faults[fault]!;
     const { kind, nameSource, verbs } = kinds.find((one) => one.resource === resource)!;
     const send = (way: string, name: string): Pending =>
@@ -361,10 +361,10 @@ resource is ${kind}) when { resource != ${kind}::"*" };`,
       );
       await refused(send(way, name));
       await forbid(nothing);
-      const told = await send(way, name);
-      if (isTaken && way.endsWith('apply')) expect(told.code).toBe(200);
-      else expect([403, 409, 422]).toContain(told.code);
-      expect(told.bytes.toString()).not.toContain('Not this one.');
+      const answer = await send(way, name);
+      if (isTaken && way.endsWith('apply')) expect(answer.code).toBe(200);
+      else expect([403, 409, 422]).toContain(answer.code);
+      expect(answer.bytes.toString()).not.toContain('Not this one.');
     });
   });
 

@@ -353,7 +353,7 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
     const stream = await new Stream(leaving, 'sessions?watch=true').until(
       ({ events }) => events.length === 1,
     );
-    await signIn(service, 'somebody@example.test');
+    await signIn(service, 'someone@example.test');
     await leaving.delete('sessions/~').is(200);
     await stream.until(({ ended }) => ended, 6_000);
     expect(new Set(stream.events.map(({ object }) => object.status.account)).size).toBe(1);

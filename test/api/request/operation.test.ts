@@ -81,7 +81,7 @@ describe('headers, logs and dumps', () => {
       });
       expect(headers['permissions-policy']).toContain('publickey-credentials-get=(self)');
     }
-    const { headers } = await tab.navigate('/oauth2/auth?client_id=nobody');
+    const { headers } = await tab.navigate('/oauth2/auth?client_id=absent');
     expect(headers['content-security-policy']).toContain("default-src 'none'");
     expect(headers['cache-control']).toMatch(/no-(store|cache)/);
   });
@@ -132,7 +132,7 @@ describe('headers, logs and dumps', () => {
       ]);
     }
     for (const path of [
-      '/oauth2/auth?client_id=nobody',
+      '/oauth2/auth?client_id=absent',
       '/oauth2/device',
       '/oauth2/logout',
       '/oauth2/auth/nothing',
@@ -190,7 +190,7 @@ describe('headers, logs and dumps', () => {
       '/policy',
       '/nowhere',
       '/.well-known/openid-configuration',
-      '/oauth2/auth?client_id=nobody',
+      '/oauth2/auth?client_id=absent',
     ])
       expect([path, (await tab.navigate(path)).headers['strict-transport-security']]).toEqual([
         path,

@@ -228,7 +228,7 @@ describe.each(stores)('text, on %s', (store) => {
   test('that is wrong is answered in words, one cause a field', async () => {
     const { tab, I } = await begin(service);
     const { details, message } = await tab
-      .post(`${I}/emailchallenge`, { spec: { email: 'nobody' } })
+      .post(`${I}/emailchallenge`, { spec: { email: 'absent' } })
       .fails(422, 'Invalid', 'spec.email');
     expect([details!.causes, message]).toEqual([
       [

@@ -357,14 +357,14 @@ describe('watches', () => {
     ];
     for (const stream of [...streams, ...more])
       await stream.until(({ events }) => events.length === 1);
-    const { body } = await operator.patch('groups/a', { spec: { displayName: 'Anew' } }).is(200);
+    const { body } = await operator.patch('groups/a', { spec: { displayName: 'Again' } }).is(200);
     for (const stream of [...streams, ...more])
       await stream.until(({ events }) => events.length === 2);
     const [table, metadata, plain] = streams.map(({ events }) => events[1]!.object);
     expect([table.kind, table.columnDefinitions, table.rows[0].cells[1], metadata, plain]).toEqual([
       'Table',
       [],
-      'Anew',
+      'Again',
       { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: body.metadata },
       body,
     ]);

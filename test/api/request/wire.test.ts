@@ -127,7 +127,7 @@ describe('requests in flight', () => {
       ]);
       break;
     }
-    expect((await small.tab().navigate('/oauth2/auth?client_id=nobody')).code).toBe(400);
+    expect((await small.tab().navigate('/oauth2/auth?client_id=absent')).code).toBe(400);
     expect((await small.tab().get('/livez')).code).toBe(200);
   });
 

@@ -338,11 +338,11 @@ describe('a certificate', () => {
   test('counts by any name where none is listed', async () => {
     const open = await startFronted({}, []);
     await open
-      .caller(certificate('whoever', open.authority, { usages: [clientAuth] }), master)
+      .caller(certificate('anyone', open.authority, { usages: [clientAuth] }), master)
       .get('clients', plain)
       .is(200);
     await open
-      .caller(certificate('whoever', authority('elsewhere'), { usages: [clientAuth] }), master)
+      .caller(certificate('anyone', authority('elsewhere'), { usages: [clientAuth] }), master)
       .get('clients', plain)
       .fails(401, 'Unauthorized');
   });

@@ -140,7 +140,7 @@ describe.each(stores)('the language of a mail, on %s', (store) => {
     expect(second.text).toContain('UTC+9');
   });
 
-  test('tells times in the zone of the browser', async () => {
+  test('gives times in the zone of the browser', async () => {
     const zone = (name: string): Tab =>
       Object.assign(service.tab(), { headers: { 'time-zone': name } });
     const first = await challenge('zone@example.test', zone('Asia/Tokyo'));
@@ -158,7 +158,7 @@ describe.each(stores)('the language of a mail, on %s', (store) => {
     expect(notice.text).toContain('GMT+9');
   });
 
-  test('is the account’s for a notice, whatever browser it is about', async () => {
+  test('is the account’s for a notice about any browser', async () => {
     const { tab } = await signIn(service, 'notice@example.test', { tab: browserIn('de') });
     await tab.patch('accounts/~', { spec: { locale: 'it' } }).is(200);
     await signIn(service, 'notice@example.test', { tab: browserIn('ja') });

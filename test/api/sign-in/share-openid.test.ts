@@ -16,8 +16,8 @@ import { stores } from '../../support/stores.js';
 afterAll(stopAll);
 
 const verifier = 'v'.repeat(43);
-const words = 'Nobody is known to "Nötes".';
-const rule = `@id("unknown-to-notes") @message("Nobody is known to \\"Nötes\\".")
+const words = 'No one is known to "Nötes".';
+const rule = `@id("unknown-to-notes") @message("No one is known to \\"Nötes\\".")
 forbid (principal, action == Action::"share", resource == Scope::"openid") when { context has client && context.client == Client::"app" };`;
 
 describe.each(stores)('a policy that forbids sharing openid, on %s', (store) => {
@@ -78,7 +78,7 @@ describe.each(stores)('a policy that forbids sharing openid, on %s', (store) => 
     expect(refused.body).toMatchObject({
       error: 'insufficient_scope',
       scope: 'openid',
-      error_description: "Nobody is known to 'N?tes'.",
+      error_description: "No one is known to 'N?tes'.",
     });
     expect((await form('/oauth2/token', refresh)).body).toMatchObject({ error: 'invalid_grant' });
     expect((await redeem(service, unredeemed)).body).toMatchObject({ error: 'invalid_grant' });

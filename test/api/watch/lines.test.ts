@@ -384,12 +384,12 @@ describe('a line', () => {
     await cut.until((text) => text.includes('\r\n\r\n'));
     line('held').sendTo(toCut);
     toCut.socket!.destroy();
-    line('to nobody').sendTo(toCut);
+    line('to no one').sendTo(toCut);
     await settles(async () => toCut.destroyed && toHalf.destroyed, Boolean);
-    for (const res of [toHalf, toCut]) line('to nobody any more').sendTo(res);
+    for (const res of [toHalf, toCut]) line('to no one any more').sendTo(res);
     await turn();
     expect(
-      [half.text, cut.text].map((text) => text.includes('nobody') || text.includes('half')),
+      [half.text, cut.text].map((text) => text.includes('no one') || text.includes('half')),
     ).toEqual([false, false]);
   });
 

@@ -37,7 +37,7 @@ class Warming {
 
 /**
  * Runs windows of all sides in turns until each has done its least and has agreed with its window
- * before, or has had sixty. A side that is warm goes on meanwhile: V8 forgets what it has optimized when a
+ * before, or has had sixty. A side that is warm goes on: V8 forgets what it has optimized when a
  * process rests. Answers how many operations each side took.
  */
 export async function warmUp(sides: readonly Side[]): Promise<ReadonlyMap<string, number>> {

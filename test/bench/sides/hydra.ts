@@ -10,7 +10,7 @@ import { accountOf, EmailCodes, openRecords } from './records.js';
 
 /**
  * The application beside Hydra, which is its child: sends codes, checks them and asks for consent, each
- * page as the service's own is, and tells Hydra over its administrative port.
+ * page as the service's own is, and reports to Hydra over its administrative port.
  */
 const { hydra, open, admin, environment } = JSON.parse(
   readFileSync(join(process.env.FOLDER!, 'hydra.json'), 'utf8'),

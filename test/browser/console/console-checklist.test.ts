@@ -106,7 +106,7 @@ test('a test mail is sent by a button, and the item is done when it was accepted
   expect(inbox.received.map(({ to }) => to)).toEqual([[operatorAddress]]);
 });
 
-test('mocked mail is missing, whatever was accepted before', async () => {
+test('mocked mail is missing, also if mail was accepted before', async () => {
   const person = await arrive();
   const { page } = person;
   await report(page, {

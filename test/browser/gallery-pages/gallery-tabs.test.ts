@@ -15,7 +15,7 @@ const heading = (page: Page, name: string) =>
 const left = (page: Page) => page.waitForURL(gallery.at('left'));
 
 describe('a sign-in in another tab', () => {
-  /** Tells the tab that another one has signed in, once it listens. */
+  /** Notifies the tab that another one has signed in, once it listens. */
   const tell = async (page: Page): Promise<void> => {
     await page.evaluate(() => {
       const channel = new BroadcastChannel('sign-ins');

@@ -20,7 +20,7 @@ beforeAll(async () => {
   await client.open();
   const manifest = `apiVersion: id.vestibule.org/v1alpha1
 kind: Client
-metadata: { name: told }
+metadata: { name: notified-app }
 spec:
   displayName: One that is notified
   type: Public
@@ -104,7 +104,9 @@ test('etcd is out of space: sign-out and revocation go on, all else is 503', asy
     await signedIn('revoking'),
     await signedIn('using'),
   ];
-  const notified = (await signIn(quorum.replicas[0]!, 'told@example.test', { client: 'told' })).tab;
+  const notified = (
+    await signIn(quorum.replicas[0]!, 'notified-app@example.test', { client: 'notified-app' })
+  ).tab;
   await operator
     .post('groups', { metadata: { name: 'before' }, spec: { displayName: 'x' } })
     .is(201);
@@ -143,7 +145,7 @@ test('etcd is out of space: sign-out and revocation go on, all else is 503', asy
   );
   const session = (await notified.get('sessions/~').is(200)).body.metadata.name;
   const ended = (await at(1, notified).delete('sessions/~').is(200)).body;
-  expect(ended.status.signOut.clients).toEqual([{ name: 'told', state: 'GaveUp' }]);
+  expect(ended.status.signOut.clients).toEqual([{ name: 'notified-app', state: 'GaveUp' }]);
   for (const replica of [0, 1])
     await at(replica, notified).get('accounts/~').fails(401, 'Unauthorized');
   await at(0, operator).get(`sessions/${session}`).fails(404, 'NotFound');

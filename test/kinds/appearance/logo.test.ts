@@ -151,7 +151,7 @@ describe('a logo', () => {
     expect('fault' in outcome || outcome.png.length < 1000).toBe(true);
   });
 
-  test('is decoded beside the event loop, which goes on meanwhile', async () => {
+  test('is decoded beside the event loop, which goes on', async () => {
     const turns = async (work: Promise<unknown>): Promise<number> => {
       let count = 0;
       const timer = setInterval(() => (count += 1), 1);
@@ -174,13 +174,13 @@ describe('a logo', () => {
           }),
         ),
     );
-    const judge = async (): Promise<void> => {
+    const encodeDamaged = async (): Promise<void> => {
       for (let file = damaged.pop(); file; file = damaged.pop()) {
         const outcome = await encode(file);
         if ('png' in outcome) expect(PNG.sync.read(outcome.png).width).toBeLessThanOrEqual(512);
         else expect(outcome.fault).toMatch(/^(must|has) /);
       }
     };
-    await Promise.all([judge(), judge(), judge(), judge()]);
+    await Promise.all([encodeDamaged(), encodeDamaged(), encodeDamaged(), encodeDamaged()]);
   });
 });

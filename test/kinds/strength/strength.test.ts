@@ -184,7 +184,7 @@ describe.each(stores)('strength at an address, on %s', (store) => {
     }
   }
 
-  test('is full after the wait and no sooner, whatever the sequence', async () => {
+  test('is full after the wait and no sooner, in any sequence', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 16 }), async (steps) => {
         run += 1;
