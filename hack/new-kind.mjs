@@ -123,7 +123,7 @@ const additionsOf = ({ kind, resource, name, title }) => [
     lines: `  ${kind},`,
   },
   {
-    file: 'policy/operator-rows.ts',
+    file: 'policy/text/operator-rows.ts',
     where: 'at the end of `operatorRows`',
     at: atEndOf('const operatorRows: readonly OperatorRow[] = ['),
     lines: `  { kind: '${kind}', rule: '${resource}', actions: readsAndWrites },`,
@@ -244,8 +244,8 @@ Next:
 2. If the fields differ from the sample, change the sample in test/kinds/conformance.test.ts and
    test/api/policy/matrix.test.ts, and the columns in test/api/request/views.test.ts.
 3. Operators may read and write ${resource}, and no one else may (operatorRows in
-   policy/operator-rows.ts). To permit others, add a section as ClaimsProvider has one to
-   policy/default-policy.ts, and follow
+   policy/text/operator-rows.ts). To permit others, add a section as ClaimsProvider has one to
+   policy/text/default-policy.ts, and follow
    it in test/policy/default.test.ts and test/api/policy/matrix.test.ts.
 4. Run hack/gen, hack/verify and hack/test test/kinds/conformance -t ${kind}.
 5. Add a line to CHANGELOG.md. A service that already runs keeps its policy, so the line must name

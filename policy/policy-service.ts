@@ -14,12 +14,12 @@ import { withSpan } from '../observability/tracer.js';
 import { type AuthorizationAttributes, type Authorizer, withLoad } from '../registry/authorizer.js';
 import type { Decision, Transaction } from '../registry/kind.js';
 import type { Store } from '../registry/store/store.js';
-import { ActivePolicyController } from './active-policy-controller.js';
 import { Recorder } from './decisions/recorder.js';
-import type { Engine } from './engine.js';
-import type { EntitySource, MissingEntity } from './entity-source.js';
+import { ActivePolicyController } from './engine/active-policy-controller.js';
+import type { Engine } from './engine/engine.js';
 import type { EvaluationCounts } from './evaluate/evaluator.js';
-import { replay } from './replay.js';
+import type { EntitySource, MissingEntity } from './model/entity-source.js';
+import { replay } from './shadow/replay.js';
 import { ShadowController } from './shadow/shadow-controller.js';
 import type { ShadowResult } from './shadow/tally.js';
 

@@ -9,7 +9,7 @@ import type { Log } from '../../observability/log.js';
 import type { AuthorizationAttributes, LoadedEntities } from '../../registry/authorizer.js';
 import type { Awaitable } from '../../registry/kind.js';
 import type { Store } from '../../registry/store/store.js';
-import type { CompiledPolicy, Engine } from '../engine.js';
+import type { CompiledPolicy, Engine } from '../engine/engine.js';
 import type { AuthorizationResponse } from '../evaluate/decision-result.js';
 import { compareDecisions, type ShadowResult, ShadowTally } from './tally.js';
 

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { actions, kinds } from '../../kinds/index.js';
-import { defaultPolicy } from '../../policy/default-policy.js';
 import { cedarSchema } from '../../policy/model/cedar-schema.js';
 import { vocabularyOf } from '../../policy/model/vocabulary.js';
+import { defaultPolicy } from '../../policy/text/default-policy.js';
 import { cedar } from '../policy/oracle.js';
 import { vestibule } from '../support/command.js';
 

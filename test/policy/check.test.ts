@@ -2,7 +2,7 @@ import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Operator } from '../../kinds/people/group/operator.js';
 import { causesOf } from '../../kinds/policy/causes.js';
 import type { PolicyCheckResult } from '../../kinds/policy/check-result.js';
-import { type Engine, openEngine } from '../../policy/engine.js';
+import { type Engine, openEngine } from '../../policy/engine/engine.js';
 import { policyLimits } from '../../policy/parse/limits.js';
 import { actions, kindOf, kinds } from './kinds.js';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { openEngine } from '../../policy/engine.js';
+import { openEngine } from '../../policy/engine/engine.js';
 import { actions, kinds } from './kinds.js';
 
 const folder = join(import.meta.dirname, '../../ui/messages');

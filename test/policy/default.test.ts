@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { kinds as present, actions as served } from '../../kinds/index.js';
-import { type Engine, openEngine } from '../../policy/engine.js';
+import { type Engine, openEngine } from '../../policy/engine/engine.js';
 import { defineAction } from '../../registry/action.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { AccountCaller, AnyKind, Caller } from '../../registry/kind.js';

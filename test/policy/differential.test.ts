@@ -1,5 +1,5 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { openEngine } from '../../policy/engine.js';
+import { openEngine } from '../../policy/engine/engine.js';
 import { DecisionCacheKey } from '../../policy/evaluate/cache-key.js';
 import { PolicyEvaluator } from '../../policy/evaluate/evaluator.js';
 import { PolicySlice } from '../../policy/evaluate/policy-slice.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createLog } from '../../observability/log.js';
-import { type Engine, openEngine } from '../../policy/engine.js';
+import { type Engine, openEngine } from '../../policy/engine/engine.js';
 import { DecisionCacheKey } from '../../policy/evaluate/cache-key.js';
 import { DecisionCache } from '../../policy/evaluate/decision-cache.js';
 import { type EvaluationError, EvaluationErrorLog } from '../../policy/evaluate/error-log.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { describeAlternatives } from '../../kinds/policy/alternative-words.js';
 import type { Alternative, FactChange } from '../../kinds/policy/alternatives.js';
-import { type Engine, openEngine } from '../../policy/engine.js';
+import { type Engine, openEngine } from '../../policy/engine/engine.js';
 import { networkExamples } from '../../policy/explain/networks.js';
 import { vocabularyOf } from '../../policy/model/vocabulary.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';

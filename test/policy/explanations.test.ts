@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Explanations } from '../../policy/decisions/explanations.js';
-import { type Engine, openEngine } from '../../policy/engine.js';
+import { type Engine, openEngine } from '../../policy/engine/engine.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import { actions, kinds } from './kinds.js';
 

@@ -6,7 +6,7 @@ import { Invitation } from '../../kinds/access/invitation/invitation.js';
 import { Client } from '../../kinds/apps/client/client.js';
 import { actions, kinds } from '../../kinds/index.js';
 import { Session } from '../../kinds/people/session/session.js';
-import { type Engine, openEngine } from '../../policy/engine.js';
+import { type Engine, openEngine } from '../../policy/engine/engine.js';
 import type { AuthorizationAttributes, EntityFacts } from '../../registry/authorizer.js';
 import type { Caller } from '../../registry/kind.js';
 

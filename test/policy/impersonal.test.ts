@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { actions, kinds } from '../../kinds/index.js';
-import { type Engine, openEngine } from '../../policy/engine.js';
+import { type Engine, openEngine } from '../../policy/engine/engine.js';
 
 describe('a refusal that applies to everyone', () => {
   let engine: Engine;

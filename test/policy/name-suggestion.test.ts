@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { type Engine, openEngine } from '../../policy/engine.js';
+import { type Engine, openEngine } from '../../policy/engine/engine.js';
 import { contextAttributes } from '../../policy/model/context-attributes.js';
 import { vocabularyOf } from '../../policy/model/vocabulary.js';
 import { suggestionFor } from '../../policy/parse/name-suggestion.js';

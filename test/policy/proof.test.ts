@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { actions, kinds } from '../../kinds/index.js';
-import { type Engine, openEngine } from '../../policy/engine.js';
+import { type Engine, openEngine } from '../../policy/engine/engine.js';
 import { type PolicyPromise, promises } from '../../policy/prove/promises.js';
 import { attributesOf, type Proof, provePromises } from '../../policy/prove/prover.js';
 import { toolProgram } from '../support/cluster/tool-program.js';

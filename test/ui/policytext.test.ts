@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { actions, kinds } from '../../kinds/index.js';
-import { defaultPolicy } from '../../policy/default-policy.js';
 import { vocabularyOf } from '../../policy/model/vocabulary.js';
 import { scan } from '../../policy/parse/limits.js';
+import { defaultPolicy } from '../../policy/text/default-policy.js';
 import { compare, toHunks } from '../../ui/policy/diff.js';
 import { comparisonLink, decisionsLink, placeLink, routeOf } from '../../ui/policy/route.js';
 import { rulesIn } from '../../ui/policy/rules.js';

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { actions, kinds } from '../../../kinds/index.js';
-import { defaultPolicy } from '../../../policy/default-policy.js';
 import { cedarSchema } from '../../../policy/model/cedar-schema.js';
 import { vocabularyOf } from '../../../policy/model/vocabulary.js';
 import { schemaToJSON } from '../../../policy/parse/cedar.js';
+import { defaultPolicy } from '../../../policy/text/default-policy.js';
 import { CommandError } from '../terminal/errors.js';
 import { usageError } from '../terminal/help.js';
 

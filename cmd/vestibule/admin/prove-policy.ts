@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { actions, kinds } from '../../../kinds/index.js';
-import { defaultPolicy } from '../../../policy/default-policy.js';
 import { cedarSchema } from '../../../policy/model/cedar-schema.js';
 import { vocabularyOf } from '../../../policy/model/vocabulary.js';
 import { promises } from '../../../policy/prove/promises.js';
 import { type Counterexample, provePromises } from '../../../policy/prove/prover.js';
+import { defaultPolicy } from '../../../policy/text/default-policy.js';
 import { CommandError } from '../terminal/errors.js';
 import { usageError } from '../terminal/help.js';
 import { errorCode, errorMessage } from '../terminal/thrown.js';

@@ -12,8 +12,8 @@ import type { Tab } from '../../support/people/tab.js';
 import type { TestService } from '../../support/service.js';
 
 const asked: string[] = [];
-const real = await import('../../../policy/engine.js');
-jest.unstable_mockModule('../../../policy/engine.js', () => ({
+const real = await import('../../../policy/engine/engine.js');
+jest.unstable_mockModule('../../../policy/engine/engine.js', () => ({
   ...real,
   openEngine: async (...parts: Parameters<typeof real.openEngine>) => {
     const engine = await real.openEngine(...parts);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ClaimsReview } from '../../../kinds/apps/claims/claims-review.js';
 import { actions, kinds } from '../../../kinds/index.js';
 import { type DecisionObject, PolicyDecision } from '../../../kinds/policy/policy-decision.js';
-import { type Engine, openEngine } from '../../../policy/engine.js';
+import { type Engine, openEngine } from '../../../policy/engine/engine.js';
 import type { Caller } from '../../../registry/kind.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
 import { type Fronted, saying, startFronted } from '../../support/cluster/frontproxy.js';

@@ -23,7 +23,7 @@ const make: MakeLoad<{
   const load = (file: string): Promise<any> => import(pathToFileURL(join(root, 'dist', file)).href);
   const [{ kinds, actions }, { openEngine }, { loadCedar }] = [
     await load('kinds/index.js'),
-    await load('policy/engine.js'),
+    await load('policy/engine/engine.js'),
     await load('policy/parse/cedar.js'),
   ];
   const text = policyText(count, always);

@@ -1,7 +1,7 @@
-import { hashOf } from '../kinds/policy/policy.js';
-import type { Store } from '../registry/store/store.js';
+import { hashOf } from '../../kinds/policy/policy.js';
+import type { Store } from '../../registry/store/store.js';
+import type { Rule } from '../parse/rules.js';
 import type { Engine } from './engine.js';
-import type { Rule } from './parse/rules.js';
 
 const key = 'meta/policy-rules';
 const purpose = 'policy rules';

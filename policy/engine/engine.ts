@@ -1,43 +1,43 @@
-import type { Operator } from '../kinds/people/group/operator.js';
-import type { Alternative } from '../kinds/policy/alternatives.js';
-import { causesOf } from '../kinds/policy/causes.js';
-import type { PolicyCheckResult } from '../kinds/policy/check-result.js';
-import type { PolicyFault } from '../kinds/policy/fault.js';
-import type { RuleSummary } from '../kinds/policy/rule-summary.js';
-import type { Histogram } from '../observability/counters.js';
-import type { Action } from '../registry/action.js';
-import type { AuthorizationAttributes } from '../registry/authorizer.js';
-import type { AnyKind } from '../registry/kind.js';
-import { builtInMessage } from './built-in-texts.js';
-import { defaultPolicy } from './default-policy.js';
-import type { AuthorizationResponse } from './evaluate/decision-result.js';
-import type { EvaluationError } from './evaluate/error-log.js';
+import type { Operator } from '../../kinds/people/group/operator.js';
+import type { Alternative } from '../../kinds/policy/alternatives.js';
+import { causesOf } from '../../kinds/policy/causes.js';
+import type { PolicyCheckResult } from '../../kinds/policy/check-result.js';
+import type { PolicyFault } from '../../kinds/policy/fault.js';
+import type { RuleSummary } from '../../kinds/policy/rule-summary.js';
+import type { Histogram } from '../../observability/counters.js';
+import type { Action } from '../../registry/action.js';
+import type { AuthorizationAttributes } from '../../registry/authorizer.js';
+import type { AnyKind } from '../../registry/kind.js';
+import type { AuthorizationResponse } from '../evaluate/decision-result.js';
+import type { EvaluationError } from '../evaluate/error-log.js';
 import {
   type EvaluationCounts,
   type EvaluatorContext,
   PolicyEvaluator,
   zeroCounts,
-} from './evaluate/evaluator.js';
-import { PreparsedPolicySetPool } from './evaluate/preparsed-pool.js';
-import { alternativesTo, type SearchBudget } from './explain/explain.js';
-import { checkLockout } from './lockout-check.js';
+} from '../evaluate/evaluator.js';
+import { PreparsedPolicySetPool } from '../evaluate/preparsed-pool.js';
+import { alternativesTo, type SearchBudget } from '../explain/explain.js';
 import {
   AuthorizationRequest,
   type DecisionEnvironment,
   type KnownEntities,
-} from './model/authorization-request.js';
-import { cedarSchema } from './model/cedar-schema.js';
-import { type Vocabulary, vocabularyOf } from './model/vocabulary.js';
-import { type Cedar, loadCedar, validate } from './parse/cedar.js';
-import { neverHolds } from './parse/never-holds.js';
+} from '../model/authorization-request.js';
+import { cedarSchema } from '../model/cedar-schema.js';
+import { type Vocabulary, vocabularyOf } from '../model/vocabulary.js';
+import { type Cedar, loadCedar, validate } from '../parse/cedar.js';
+import { neverHolds } from '../parse/never-holds.js';
 import {
   type ParsedRules,
   type Rule,
   readRules,
   ruleFormatVersion,
   summarize,
-} from './parse/rules.js';
-import { unsatisfiableCondition, unsupported } from './parse/unsupported.js';
+} from '../parse/rules.js';
+import { unsatisfiableCondition, unsupported } from '../parse/unsupported.js';
+import { builtInMessage } from '../text/built-in-texts.js';
+import { defaultPolicy } from '../text/default-policy.js';
+import { checkLockout } from './lockout-check.js';
 
 /** A policy that is not active. */
 export interface CompiledPolicy {

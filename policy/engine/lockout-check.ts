@@ -1,16 +1,16 @@
 import { isIP } from 'node:net';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Operator } from '../kinds/people/group/operator.js';
-import { authenticationClaims } from '../kinds/people/session/acr.js';
-import type { Method } from '../kinds/people/session/session.js';
-import type { PolicyFault } from '../kinds/policy/fault.js';
-import type { AuthorizationAttributes } from '../registry/authorizer.js';
-import type { AnyKind, Caller } from '../registry/kind.js';
-import { keysOf } from '../registry/schema/typed-entries.js';
-import { dayMs, hourMs } from '../registry/schema/units.js';
-import type { PolicyEvaluator } from './evaluate/evaluator.js';
-import type { UnknownValue } from './evaluate/unknowns.js';
-import { AuthorizationRequest, type DecisionEnvironment } from './model/authorization-request.js';
+import type { Operator } from '../../kinds/people/group/operator.js';
+import { authenticationClaims } from '../../kinds/people/session/acr.js';
+import type { Method } from '../../kinds/people/session/session.js';
+import type { PolicyFault } from '../../kinds/policy/fault.js';
+import type { AuthorizationAttributes } from '../../registry/authorizer.js';
+import type { AnyKind, Caller } from '../../registry/kind.js';
+import { keysOf } from '../../registry/schema/typed-entries.js';
+import { dayMs, hourMs } from '../../registry/schema/units.js';
+import type { PolicyEvaluator } from '../evaluate/evaluator.js';
+import type { UnknownValue } from '../evaluate/unknowns.js';
+import { AuthorizationRequest, type DecisionEnvironment } from '../model/authorization-request.js';
 
 const samplePerson: Caller = {
   type: 'Account',

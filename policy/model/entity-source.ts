@@ -1,23 +1,27 @@
 import {
   AccessRequest,
   type AccessRequestObject,
-} from '../kinds/access/accessrequest/access-request.js';
-import { accessRequestFacts } from '../kinds/access/accessrequest/policy-facts.js';
-import { Audience, type AudienceObject } from '../kinds/apps/audience/audience.js';
-import { type AudienceScopeName, parseAudienceScopeID } from '../kinds/apps/claims/scope-id.js';
-import type { ScopeIndex } from '../kinds/apps/claims/scope-index.js';
-import { builtInClients, Client } from '../kinds/apps/client/client.js';
-import { type ClientFacts, clientFacts, documentFacts } from '../kinds/apps/client/policy-facts.js';
-import { Account } from '../kinds/people/account/account.js';
-import type { Memberships } from '../kinds/people/group/membership-index.js';
-import { domainOf } from '../kinds/signin/email-address.js';
-import type { EntityFacts, LoadedEntities } from '../registry/authorizer.js';
-import { type EncodedObject, isLive, objectKey } from '../registry/encoded-object.js';
-import type { AnyKind, ObjectOf } from '../registry/kind.js';
-import { fromTimestamp } from '../registry/schema/timestamp.js';
-import type { Store } from '../registry/store/store.js';
-import type { KnownEntities } from './model/authorization-request.js';
-import type { AccountFacts, ScopeFacts } from './model/entity-attributes.js';
+} from '../../kinds/access/accessrequest/access-request.js';
+import { accessRequestFacts } from '../../kinds/access/accessrequest/policy-facts.js';
+import { Audience, type AudienceObject } from '../../kinds/apps/audience/audience.js';
+import { type AudienceScopeName, parseAudienceScopeID } from '../../kinds/apps/claims/scope-id.js';
+import type { ScopeIndex } from '../../kinds/apps/claims/scope-index.js';
+import { builtInClients, Client } from '../../kinds/apps/client/client.js';
+import {
+  type ClientFacts,
+  clientFacts,
+  documentFacts,
+} from '../../kinds/apps/client/policy-facts.js';
+import { Account } from '../../kinds/people/account/account.js';
+import type { Memberships } from '../../kinds/people/group/membership-index.js';
+import { domainOf } from '../../kinds/signin/email-address.js';
+import type { EntityFacts, LoadedEntities } from '../../registry/authorizer.js';
+import { type EncodedObject, isLive, objectKey } from '../../registry/encoded-object.js';
+import type { AnyKind, ObjectOf } from '../../registry/kind.js';
+import { fromTimestamp } from '../../registry/schema/timestamp.js';
+import type { Store } from '../../registry/store/store.js';
+import type { KnownEntities } from './authorization-request.js';
+import type { AccountFacts, ScopeFacts } from './entity-attributes.js';
 
 /** Where facts about entities come from: null for one that does not exist. */
 type Facts = EntityFacts | null;

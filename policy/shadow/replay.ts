@@ -1,15 +1,15 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Impact } from '../kinds/policy/policy.js';
-import { type DecisionObject, PolicyDecision } from '../kinds/policy/policy-decision.js';
-import type { LoadedEntities } from '../registry/authorizer.js';
-import type { AnyKind } from '../registry/kind.js';
-import { fromTimestamp } from '../registry/schema/timestamp.js';
-import { countFrom, listPages } from '../registry/store/pager.js';
-import type { Store } from '../registry/store/store.js';
-import { toAttributes } from './decisions/record.js';
-import type { CompiledPolicy, Engine } from './engine.js';
-import type { AuthorizationResponse } from './evaluate/decision-result.js';
-import { compareDecisions, type ShadowResult } from './shadow/tally.js';
+import type { Impact } from '../../kinds/policy/policy.js';
+import { type DecisionObject, PolicyDecision } from '../../kinds/policy/policy-decision.js';
+import type { LoadedEntities } from '../../registry/authorizer.js';
+import type { AnyKind } from '../../registry/kind.js';
+import { fromTimestamp } from '../../registry/schema/timestamp.js';
+import { countFrom, listPages } from '../../registry/store/pager.js';
+import type { Store } from '../../registry/store/store.js';
+import { toAttributes } from '../decisions/record.js';
+import type { CompiledPolicy, Engine } from '../engine/engine.js';
+import type { AuthorizationResponse } from '../evaluate/decision-result.js';
+import { compareDecisions, type ShadowResult } from './tally.js';
 
 /** Names listed in each direction, decisions per page, and ms between two yields to the event loop. */
 const limits = { nameCount: 1_000, pageSize: 250, turnMs: 4 };

@@ -6,10 +6,10 @@ import {
   policyName,
   policyNumber,
   readNewestPolicy,
-} from '../kinds/policy/policy.js';
-import type { Log } from '../observability/log.js';
-import { timeout } from '../registry/status/status.js';
-import type { Store } from '../registry/store/store.js';
+} from '../../kinds/policy/policy.js';
+import type { Log } from '../../observability/log.js';
+import { timeout } from '../../registry/status/status.js';
+import type { Store } from '../../registry/store/store.js';
 import type { Engine } from './engine.js';
 import { ParsedPolicyCache } from './parsed-policy-cache.js';
 

@@ -1,5 +1,5 @@
-import { catalogs, type MessageID } from '../i18n/languages.js';
-import type { Texts } from '../i18n/local-text.js';
+import { catalogs, type MessageID } from '../../i18n/languages.js';
+import type { Texts } from '../../i18n/local-text.js';
 
 /** The messages of the service itself and of the refusals of the default policy. */
 const ids = [

@@ -1,4 +1,4 @@
-import type { Vocabulary } from './model/vocabulary.js';
+import type { Vocabulary } from '../model/vocabulary.js';
 import { operatorRows } from './operator-rows.js';
 
 /** Rules about one kind or about everything; omitted if the kind is not served. */
