@@ -5,6 +5,7 @@ import type { Authorizer } from '../../registry/authorizer.js';
 import type { AnyKind, Ports, Settings } from '../../registry/kind.js';
 import { defaultLimits, type Limits } from '../../registry/limits/limit-settings.js';
 import { minuteMs } from '../../registry/schema/units.js';
+import { Controller, type Reconciler } from '../../registry/store/controller.js';
 import { Outbox, type Worker } from '../../registry/store/outbox.js';
 import { Registry } from '../../registry/store/registry.js';
 import { Store } from '../../registry/store/store.js';
@@ -57,6 +58,8 @@ export interface ApiServerOptions {
   readonly settings?: Partial<Settings>;
   /** The workers that run outbox rows. */
   readonly workers?: readonly Worker[];
+  /** What brings objects to what they ask for: a controller each. */
+  readonly reconcilers?: readonly Reconciler<AnyKind>[];
   /** Limits that differ from their defaults. */
   readonly limits?: Partial<Limits>;
   /** How long each revision stays readable at least, in milliseconds; 5 minutes by default. */
@@ -161,6 +164,7 @@ async function start(context: StartContext): Promise<ApiServer> {
   const endpoint = await endpointOf(context);
   const store = await openStore(context, endpoint);
   startOutbox(context, store);
+  await startControllers(context, store);
   const compaction = { intervalMs: options.compactionIntervalMs ?? 5 * minuteMs };
   disposables.add(startCompactor(options.storage, compaction));
   const server = createServer(context, store, endpoint);
@@ -229,6 +233,17 @@ function startOutbox({ options, keys, log, disposables }: StartContext, store: S
   for (const worker of workers) outbox.register(worker);
   outbox.start();
   disposables.add(() => outbox.stop());
+}
+
+async function startControllers(
+  { options, log, disposables }: StartContext,
+  store: Store,
+): Promise<void> {
+  for (const reconciler of options.reconcilers ?? []) {
+    const controller = new Controller(store, reconciler, log);
+    disposables.add(() => controller.stop());
+    await controller.start();
+  }
 }
 
 const bearer: SecurityScheme = {

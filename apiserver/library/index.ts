@@ -65,6 +65,7 @@ export {
   unavailable,
 } from '../../registry/status/status.js';
 // Background work
+export { Controller, type Reconciler } from '../../registry/store/controller.js';
 export { Informer } from '../../registry/store/informer.js';
 export type { Outcome, Worker } from '../../registry/store/outbox.js';
 export { Outbox } from '../../registry/store/outbox.js';

@@ -16,12 +16,6 @@ export interface RowHead {
 /** The id of this replica. */
 const replica = randomUUID().slice(0, 8);
 
-/** An outbox row: a readable head, and a payload that is sealed with the row's key. */
-export interface OutboxRow {
-  readonly head: RowHead;
-  readonly payload: unknown;
-}
-
 /** Returns the write of a new row for `worker`. */
 export function outboxRow(
   keys: Keys,

@@ -28,6 +28,7 @@ const excludedKeys: readonly string[] = [
   epochKey,
   restoringKey,
   'meta/clocks/',
+  'meta/controllers/',
   'meta/keys',
   'meta/dropped-keys',
   'meta/compaction',

@@ -1,7 +1,12 @@
 import { request } from 'node:http';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { ApiServer, ApiServerOptions, Worker } from '../../apiserver/library/index.js';
+import type {
+  ApiServer,
+  ApiServerOptions,
+  Reconciler,
+  Worker,
+} from '../../apiserver/library/index.js';
 import {
   bearerToken,
   kindsOf,
@@ -9,6 +14,7 @@ import {
   startApiServer,
 } from '../../apiserver/library/index.js';
 import { Keys } from '../../security/keyring.js';
+import { until } from '../provider/support/fixture.js';
 import { testKeys } from '../support/keys.js';
 import { stopAll, temporary } from '../support/service.js';
 
@@ -105,6 +111,31 @@ test('an authorizer decides', async () => {
   });
   expect(await ask(`${url}${path}/one`)).toMatchObject([404, {}]);
   expect(await ask(url + path)).toMatchObject([401, {}]);
+});
+
+test('reconciles what is due, after each change', async () => {
+  const reconciled: string[] = [];
+  const { store } = await start({
+    reconcilers: [
+      {
+        name: 'flunders',
+        kind: Flunder,
+        isDue: ({ spec }) => spec.reference === '',
+        async reconcile(tx, { metadata }) {
+          await tx.update(Flunder, metadata.name, (next) => {
+            next.spec.reference = 'found';
+          });
+          tx.after(() => reconciled.push(metadata.name));
+        },
+      } satisfies Reconciler<typeof Flunder>,
+    ],
+  });
+  await store
+    .systemCall()
+    .change((tx) => tx.create(Flunder, { metadata: { name: 'one' }, spec: { reference: '' } }));
+  await until(async () => reconciled.length > 0, 'the object to be reconciled');
+  expect(await store.reader(Flunder).get('one')).toMatchObject({ spec: { reference: 'found' } });
+  expect(reconciled).toEqual(['one']);
 });
 
 test('runs outbox rows, and stops once', async () => {
