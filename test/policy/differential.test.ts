@@ -126,7 +126,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-const [texts, questions, least] = isQuick ? [10, 500, 10] : [50, 2000, 50];
+const [texts, questions, least] = isQuick ? [10, 500, 10] : [30, 2000, 30];
 
 test(`${texts * questions} random questions have the answers of Cedar itself`, async () => {
   const outcome = await compare(seed, texts, questions, least);

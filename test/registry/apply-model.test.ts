@@ -41,7 +41,7 @@ const Sheet = defineKind({
   columns: {},
 });
 const registry = new Registry([Sheet], []);
-const sequences = isQuick ? 2_000 : 100_000;
+const sequences = isQuick ? 2_000 : 40_000;
 
 interface Row {
   name: string;
