@@ -4,7 +4,6 @@ import type { Log } from '../observability/log.js';
 import type { Metrics } from '../observability/metrics/metrics.js';
 import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorizer } from '../registry/authorizer.js';
-import type { Settings } from '../registry/kind.js';
 import type { Outbox } from '../registry/store/outbox.js';
 import type { Store } from '../registry/store/store.js';
 import type { Keys } from '../security/keyring.js';
@@ -36,14 +35,11 @@ export interface ProviderDeps {
   readonly store: Store;
   /** The keys; when they change, a new Provider is built. */
   readonly keys: Keys;
-  readonly settings: Settings;
   readonly authorize: Authorizer;
-  /** Group membership by address. */
-  readonly groups: ProviderServices['policy']['groups'];
-  readonly operatorPasskeys: ProviderServices['policy']['operatorPasskeys'];
-  readonly appearance: ProviderServices['pages']['appearance'];
-  /** The claims providers and the scopes; when the scopes change, a new Provider is built. */
-  readonly scopeIndex: ProviderServices['claims']['scopeIndex'];
+  /** What it looks up at each request; when scopes or Appearance change, a new Provider is built. */
+  readonly indexes: Pick<ProviderServices['policy'], 'groups' | 'operatorPasskeys'> &
+    Pick<ProviderServices['pages'], 'appearance'> &
+    Pick<ProviderServices['claims'], 'scopeIndex'>;
   /** Returns the URL paths of the files that all pages share. */
   readonly sharedAssets: ProviderServices['pages']['sharedAssets'];
   readonly log: Log;
@@ -155,8 +151,9 @@ function createServices(
   runtime: Runtime,
   noteActivity: (name: string) => void,
 ): ProviderServices & { readonly signIns: { readonly signInCheck: SignInCheck } } {
-  const { store, keys, settings, scopeIndex, appearance, sharedAssets } = deps;
-  const { authorize, groups, operatorPasskeys } = deps;
+  const { store, keys, authorize, sharedAssets } = deps;
+  const { groups, operatorPasskeys, scopeIndex, appearance } = deps.indexes;
+  const { settings } = store;
   const { epoch, baseURL } = settings;
   const base = {
     store,

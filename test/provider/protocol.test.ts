@@ -18,7 +18,7 @@ const scopeIndex = {
   settled: undefined,
 };
 beforeAll(async () => {
-  house = await House.open({ deps: { scopeIndex } });
+  house = await House.open({ scopeIndex });
 });
 afterAll(async () => {
   expect(house.identity.counts.get('server_error') ?? 0).toBe(0);

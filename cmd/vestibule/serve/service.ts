@@ -247,15 +247,14 @@ async function openStore(
 async function openProvider(
   { log, disposables, lateParts }: StartContext,
   { metrics }: BaseParts,
-  { store, keys, settings, authorize, outbox }: CoreParts,
+  { store, keys, authorize, outbox }: CoreParts,
   indexes: Indexes,
 ): Promise<IdentityProvider> {
   const provider = createIdentityProvider({
     store,
     keys,
-    settings,
     authorize,
-    ...indexes,
+    indexes,
     sharedAssets: () => lateParts.server!.sharedAssets!,
     log,
     outbox,

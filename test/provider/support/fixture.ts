@@ -50,6 +50,7 @@ export interface HouseOptions {
   authorize?: Authorizer;
   baseURL?: string;
   settings?: Partial<Settings>;
+  scopeIndex?: ProviderDeps['indexes']['scopeIndex'];
   deps?: Partial<ProviderDeps>;
 }
 
@@ -212,12 +213,13 @@ export class House {
     identity.it = createIdentityProvider({
       store,
       keys,
-      settings,
       authorize,
-      groups,
-      operatorPasskeys: noOperators,
-      scopeIndex,
-      appearance: { current: { spec: {}, mail: {}, stylesheet: undefined, assets: new Map() } },
+      indexes: {
+        groups,
+        operatorPasskeys: noOperators,
+        scopeIndex: options.scopeIndex ?? scopeIndex,
+        appearance: { current: { spec: {}, mail: {}, stylesheet: undefined, assets: new Map() } },
+      },
       sharedAssets: () => ({ stylesheet: '/assets/site.css', icon: '/assets/icon.svg' }),
       log,
       outbox,
