@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { seed } from '../../support/random.js';
 import { Gallery } from '../support/gallery.js';
 import {
   axeFindings,
@@ -12,6 +13,8 @@ import { everyScene } from '../support/scenes.js';
 import { languages } from '../support/words.js';
 
 const gallery = new Gallery();
+/** The languages with the longest words. */
+const longest: ReadonlySet<string> = new Set(['de', 'nl', 'uk', 'pl', 'tr']);
 
 beforeAll(() => gallery.open(), 120_000);
 afterAll(() => gallery.close());
@@ -49,12 +52,20 @@ test('every scene fits long words, and fingers', async () => {
   ).toEqual([]);
 }, 600_000);
 
+/** Every second language, by the seed: two runs see all. */
+const drawn = languages.filter((_, i) => (i + seed) % 2 === 0);
+
 test('no button has more than two lines or a broken word, in any language', async () => {
   const options = { reducedMotion: 'reduce', viewport: { width: 320, height: 640 } } as const;
   const look = async (page: Page): Promise<string[]> => {
-    const found = await buttonFaultsIn(page, languages);
+    const found = await buttonFaultsIn(page, drawn);
     await page.setViewportSize({ width: 412, height: 640 });
-    found.push(...(await buttonFaultsIn(page, ['de', 'nl', 'uk', 'pl', 'tr'])));
+    found.push(
+      ...(await buttonFaultsIn(
+        page,
+        drawn.filter((one) => longest.has(one)),
+      )),
+    );
     await page.setViewportSize(options.viewport);
     return found;
   };
