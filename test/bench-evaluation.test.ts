@@ -42,6 +42,8 @@ describe('one metric', () => {
     ['more is better', atLeast, [0.5, 0.46, 0.55], 'pass'],
     ['more is better, aim', atLeast, [0.6, 0.61, 0.7], 'pass, stretch'],
     ['more is better, broken', atLeast, [0.4, 0.44, 0.46], 'fail'],
+    ['a gate without an aim holds', { is: '≥', gate: 0.9 }, [1, 1, 1.1], 'pass'],
+    ['a gate without an aim is broken', { is: '≥', gate: 0.9 }, [0.8, 0.8, 0.9], 'fail'],
     ['rounds that disagree', atMost, [1, 1.2, 1.3], 'unsteady'],
     ['nothing was done in a round', atMost, [1, NaN, 1], 'unsteady'],
   ] as const)('%s', (_what, bounds, rounds, verdict) => {

@@ -116,7 +116,8 @@ const has = (...programs: string[]): boolean =>
     });
     await run.done;
     expect(run.out).toContain(`"issuer":"${service.baseURL}"`);
-    for (const said of ['"name":"interactions"', 'p-1', 'SHORTNAMES']) expect(run.out).toContain(said);
+    for (const said of ['"name":"interactions"', 'p-1', 'SHORTNAMES'])
+      expect(run.out).toContain(said);
     await run.stop();
   },
 );
