@@ -43,6 +43,7 @@ export class Controller<K extends AnyKind> {
   /** The lease while this replica has it: until when, and the commit that says so. */
   #lease: { readonly until: number; readonly revision: Revision } | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #wakesAt = Infinity;
   #running: Promise<void> | undefined;
   #isStopped = false;
 
@@ -71,42 +72,46 @@ export class Controller<K extends AnyKind> {
 
   /** Reconciles objects again although they did not change: those that `isConcerned`, by default all. */
   check(isConcerned: (object: ObjectOf<K>) => boolean = () => true): void {
-    for (const [name, object] of this.#objects)
-      if (isConcerned(object)) this.#dueAt.set(name, Date.now());
-    this.#schedule();
+    for (const [name, object] of this.#objects) if (isConcerned(object)) this.#setDue(name);
   }
 
   #note(name: string, after: ObjectOf<K> | undefined): void {
     this.#failureCounts.delete(name);
     if (after && this.#isDue(after)) {
       this.#objects.set(name, after);
-      this.#dueAt.set(name, Date.now());
+      this.#setDue(name);
     } else {
       this.#objects.delete(name);
       this.#dueAt.delete(name);
     }
-    this.#schedule();
+  }
+
+  #setDue(name: string): void {
+    this.#dueAt.set(name, Date.now());
+    this.#wakeAt(Date.now());
   }
 
   #isDue(object: ObjectOf<K>): boolean {
     return this.#reconciler.isDue?.(object) ?? true;
   }
 
-  /** Sets the timer for the object that is due first, at most a minute ahead. */
-  #schedule(): void {
+  /** Runs at a time (ms since the epoch), at most a minute ahead, if that is sooner than it was to run. */
+  #wakeAt(at: number): void {
+    if (this.#isStopped || this.#running || at >= this.#wakesAt) return;
     clearTimeout(this.#timer);
-    if (this.#isStopped || this.#running) return;
-    const next = [...this.#dueAt.values()].reduce((first, at) => Math.min(first, at), Infinity);
-    if (next === Infinity) return;
+    this.#wakesAt = at;
     const run = (): void => {
+      this.#wakesAt = Infinity;
       this.#running = this.#run()
         .catch((error: unknown) => this.#postpone(error))
         .finally(() => {
           this.#running = undefined;
-          this.#schedule();
+          this.#wakeAt(
+            [...this.#dueAt.values()].reduce((first, due) => Math.min(first, due), Infinity),
+          );
         });
     };
-    this.#timer = setTimeout(run, Math.min(Math.max(next - Date.now(), 0), minuteMs)).unref();
+    this.#timer = setTimeout(run, Math.min(Math.max(at - Date.now(), 0), minuteMs)).unref();
   }
 
   async #run(): Promise<void> {
