@@ -51,7 +51,7 @@ import { parseRequest, type ResourceRequestInfo } from './request/request-info.j
 import { RequestHeaderAuthenticator } from './requestheader/authenticator.js';
 import type { TrustSource } from './requestheader/trust.js';
 import { type Api, createApi } from './router.js';
-import { isPageVisit, type Pages, type SharedAssets } from './static-pages.js';
+import { isPageVisit, type Pages } from './static-pages.js';
 
 /** The dependencies of the server; what wires it provides them. */
 interface ServerDependencies extends AccessLogParts {
@@ -67,7 +67,7 @@ interface ServerDependencies extends AccessLogParts {
   readonly authenticators: readonly Authenticator[];
   /** Trusted front proxies. Identity headers are ignored when unset. */
   readonly proxyTrust?: TrustSource;
-  readonly authorize: Authorizer;
+  readonly authorizer: Authorizer;
   /** The ports of the kinds for a request; none by default. */
   readonly ports?: (req: ApiRequest, res: ApiResponse) => Ports;
   readonly limits: NetworkLimits;
@@ -128,7 +128,7 @@ export class Server {
       this.#frontProxy,
       parts.metrics?.authenticationAttempts,
     );
-    this.#authorization = new Authorization(parts.store, parts.authorize);
+    this.#authorization = new Authorization(parts.store, parts.authorizer);
     this.#health = new Health(
       [
         { name: 'ping', isLiveness: true, run() {} },
@@ -209,11 +209,6 @@ export class Server {
   /** Returns the outcome of each health check by path. */
   checks(): ReturnType<Health['outcomes']> {
     return this.#health.outcomes();
-  }
-
-  /** The files that all pages share; undefined without pages. */
-  get sharedAssets(): SharedAssets | undefined {
-    return this.#pages?.shared;
   }
 
   /** Ends watches whose representation depends on the policy, so that clients read again. */

@@ -11,8 +11,8 @@ import type { RuleSummary } from '../kinds/policy/rule-summary.js';
 import type { PolicyPort } from '../kinds/ports.js';
 import type { Log } from '../observability/log.js';
 import { withSpan } from '../observability/tracer.js';
-import { type AuthorizationAttributes, type Authorizer, withLoad } from '../registry/authorizer.js';
-import type { Decision, Transaction } from '../registry/kind.js';
+import type { Authorizer } from '../registry/authorizer.js';
+import type { Transaction } from '../registry/kind.js';
 import type { Store } from '../registry/store/store.js';
 import { Recorder } from './decisions/recorder.js';
 import { ActivePolicyController } from './engine/active-policy-controller.js';
@@ -28,7 +28,7 @@ type PolicySpec = PolicyObject['spec'];
 /** The policy authorizer, as the rest of the service uses it. */
 export interface PolicyAuthorizer extends PolicyPort {
   /** Authorizes every request and every scope. */
-  readonly authorize: Authorizer;
+  readonly authorizer: Authorizer;
   /** Activates the newest policy, or creates the first. */
   start(): Promise<void>;
   /**
@@ -40,8 +40,8 @@ export interface PolicyAuthorizer extends PolicyPort {
   wouldLoad(spec: PolicySpec): Promise<boolean>;
   /** Returns the name of the policy that is active here, or undefined. */
   activeName(): string | undefined;
-  /** Sets where facts about entities come from; before that, none exists. */
-  useEntities(source: EntitySource): void;
+  /** Connects where facts about entities and operators come from; before that, there are none. */
+  connect(source: EntitySource): void;
   /** Counters of the evaluator since the start. */
   counts(): Readonly<EvaluationCounts>;
   /** Decisions that a policy in mode Shadow evaluated here since the start, by result. */
@@ -58,18 +58,14 @@ export class PolicyRefusedError extends Error {
   override readonly name = 'PolicyRefusedError';
 }
 
-/**
- * Opens the policy authorizer; it denies everything before `start`. Calls `onChange` whenever this
- * replica activated another policy.
- */
+/** Opens the policy authorizer; it denies everything before `start`. */
 export function openPolicyAuthorizer(
   engine: Engine,
   store: Store,
   log: Log,
-  onChange: () => void,
   decisionIntervalMs?: number,
 ): PolicyAuthorizer {
-  const controller = new ActivePolicyController(engine, store, log, onChange);
+  const controller = new ActivePolicyController(engine, store, log);
   const load: EntitySource['load'] = (missing) => entities!.load(missing);
   const shadow = new ShadowController(engine, store, log, { load, intervalMs: decisionIntervalMs });
   const recorder = new Recorder(store, log, {
@@ -87,10 +83,10 @@ export function openPolicyAuthorizer(
   };
   let entities: EntitySource | undefined;
   return {
-    authorize: authorizerOf(engine, recorder, load),
-    useEntities(source) {
+    authorizer: recordingAuthorizer(engine, recorder, load),
+    connect(source) {
       entities = source;
-      engine.useEntities(source);
+      engine.connect(source);
     },
     check: (text) => engine.check(text),
     activate,
@@ -137,21 +133,11 @@ function createFromManifest(
 }
 
 /** Returns the authorizer of an engine, which records decisions and loads entities. */
-function authorizerOf(
+function recordingAuthorizer(
   engine: Engine,
   recorder: Recorder,
   loadEntities: EntitySource['load'],
 ): Authorizer {
-  const authorize = (attributes: AuthorizationAttributes): Decision => {
-    const decide = (): Decision => recorder.record(attributes, engine.decide(attributes));
-    return attributes.record === 'never'
-      ? decide()
-      : withSpan('policy', decide, ({ allowed, reasons }) => ({
-          'vestibule.action': attributes.action,
-          'vestibule.allowed': allowed,
-          'vestibule.rule': reasons[0]?.rule ?? '',
-        }));
-  };
   const load: Authorizer['load'] = (all) => {
     const missing = all.flatMap((attributes) =>
       engine.missingEntities(attributes).map(([type, id]): MissingEntity => {
@@ -163,7 +149,22 @@ function authorizerOf(
     const distinct = new Map(missing.map((one) => [`${one[0]} ${one[1]}`, one]));
     return distinct.size > 0 ? loadEntities([...distinct.values()]) : undefined;
   };
-  return withLoad(authorize, () => (engine.mentionsEntities ? load : undefined));
+  return {
+    decide: (attributes, recorded) =>
+      withSpan(
+        'policy',
+        () => recorder.record(attributes, engine.decide(attributes), recorded),
+        ({ allowed, reasons }) => ({
+          'vestibule.action': attributes.action,
+          'vestibule.allowed': allowed,
+          'vestibule.rule': reasons[0]?.rule ?? '',
+        }),
+      ),
+    decideQuietly: (attributes) => recorder.explain(attributes, engine.decide(attributes)),
+    get load() {
+      return engine.mentionsEntities ? load : undefined;
+    },
+  };
 }
 
 /** Returns what is known of the latest Policy in the same mode. */

@@ -26,7 +26,6 @@ import { createProvider } from './create-provider.js';
 import { handleRequest } from './http/handle.js';
 import type { PageRequest } from './http/language.js';
 import { errorPage } from './http/pages.js';
-import { shellLanguage, translateShell } from './http/shell-language.js';
 import { grantsWorker, logoutWorker } from './logout-worker.js';
 import { type ProviderPorts, portsOf } from './ports.js';
 
@@ -35,7 +34,7 @@ export interface ProviderDeps {
   readonly store: Store;
   /** The keys; when they change, a new Provider is built. */
   readonly keys: Keys;
-  readonly authorize: Authorizer;
+  readonly authorizer: Authorizer;
   /** What it looks up at each request; when scopes or Appearance change, a new Provider is built. */
   readonly indexes: Pick<ProviderServices['policy'], 'groups' | 'operatorPasskeys'> &
     Pick<ProviderServices['pages'], 'appearance'> &
@@ -68,11 +67,6 @@ export interface IdentityProvider {
   ports(request?: IncomingMessage, response?: ServerResponse): ProviderPorts;
   /** Returns the page for an unknown path or an unavailable resource. */
   errorPage(status: number, auditID: string, request: PageRequest): string;
-  /** The language of a page, and the page in it, until its script runs. */
-  readonly shells: {
-    languageOf(request: PageRequest): string;
-    translate(page: string, language: string): string;
-  };
   /** Event counts by name. */
   readonly counts: ReadonlyMap<string, number>;
   /** The sign-ins that are not finished. */
@@ -112,11 +106,6 @@ export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
     ],
     ports: (request, response) => portsOf(services, request, response),
     errorPage: (status, auditID, request) => errorPage(services, status, auditID, request),
-    shells: {
-      languageOf: shellLanguage,
-      translate: (page, language) =>
-        translateShell(page, language, new URL(services.settings.baseURL).host),
-    },
     counts,
     unfinishedSignIns,
     settled: async () => {
@@ -151,7 +140,7 @@ function createServices(
   runtime: Runtime,
   noteActivity: (name: string) => void,
 ): ProviderServices & { readonly signIns: { readonly signInCheck: SignInCheck } } {
-  const { store, keys, authorize, sharedAssets } = deps;
+  const { store, keys, authorizer, sharedAssets } = deps;
   const { groups, operatorPasskeys, scopeIndex, appearance } = deps.indexes;
   const { settings } = store;
   const { epoch, baseURL } = settings;
@@ -160,7 +149,7 @@ function createServices(
     settings,
     runtime,
     secrets: { keys, epoch, records: new Records(keys, epoch) },
-    policy: { authorize, groups, operatorPasskeys },
+    policy: { authorizer, groups, operatorPasskeys },
     claims: { scopeIndex, scopes: () => scopeIndex.scopes, fetch: createFetch(settings) },
     pages: { appearance, sharedAssets, cookies: cookieNames(baseURL) },
   };

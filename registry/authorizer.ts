@@ -30,12 +30,7 @@ export interface AuthorizationAttributes {
   /** The entities that were loaded for this request (`Authorizer.load`), by type and id. */
   readonly entities?: LoadedEntities | undefined;
   /**
-   * The permissions to record: only allowed ones, those of a change, or none. By default it follows
-   * from the action.
-   */
-  readonly record?: 'allowed' | 'change' | 'never' | undefined;
-  /**
-   * Adds to a refusal that is not recorded the alternatives that change one of these facts alone
+   * `decideQuietly` adds to a refusal the alternatives that change one of these facts alone
    * (docs/design/policy.md#why-not).
    */
   readonly explain?: readonly string[];
@@ -66,10 +61,18 @@ export type EntityFacts = Readonly<Record<string, unknown>>;
 /** Facts by entity, as `<type> <id>`; null for one that does not exist. */
 export type LoadedEntities = ReadonlyMap<string, EntityFacts | null>;
 
-/** Authorizes requests and scopes. */
+/**
+ * What `Authorizer.decide` records, where that does not follow from the action: of a permission
+ * alone, because another decision answers a refusal; or of a change, in the commit that makes it.
+ */
+export type Recorded = 'permission' | 'change';
+
+/** Authorizes requests and scopes. What no policy permits is denied. */
 export interface Authorizer {
-  /** Decides; what no policy permits is denied. Synchronous; never throws. */
-  (attributes: AuthorizationAttributes): Decision;
+  /** Decides, and records the decision. Synchronous; never throws. */
+  decide(attributes: AuthorizationAttributes, recorded?: Recorded): Decision;
+  /** Decides, and records nothing: what is asked is not what someone does. Never throws. */
+  decideQuietly(attributes: AuthorizationAttributes): Decision;
   /**
    * Loads the facts that the rules about these requests mention and that are not in memory, for their
    * `entities`; undefined if there are none. A decision without them is a refusal. Absent while no
@@ -80,22 +83,21 @@ export interface Authorizer {
     | undefined;
 }
 
-/** Decides after the facts that the rules mention are loaded. */
-export function authorizeLoaded(
-  authorize: Authorizer,
-  attributes: AuthorizationAttributes,
-): Awaitable<Decision> {
-  const loading = authorize.load?.([attributes]);
-  return loading
-    ? loading.then((loaded) => {
-        const entities = new Map([...loaded, ...(attributes.entities ?? [])]);
-        return authorize({ ...attributes, entities });
-      })
-    : authorize(attributes);
-}
+/** Returns an authorizer that records nothing. */
+export const authorizerOf = (decide: Authorizer['decideQuietly']): Authorizer => ({
+  decide: (attributes) => decide(attributes),
+  decideQuietly: decide,
+});
 
-/** Returns an authorizer with what `load` returns at each use. */
-export const withLoad = (
-  authorize: (attributes: AuthorizationAttributes) => Decision,
-  load: () => Authorizer['load'],
-): Authorizer => Object.defineProperty(authorize, 'load', { get: load });
+/** Returns the attributes with the facts that the rules mention. */
+export function loaded(
+  authorizer: Authorizer,
+  attributes: AuthorizationAttributes,
+): Awaitable<AuthorizationAttributes> {
+  return (
+    authorizer.load?.([attributes])?.then((entities) => ({
+      ...attributes,
+      entities: new Map([...entities, ...(attributes.entities ?? [])]),
+    })) ?? attributes
+  );
+}

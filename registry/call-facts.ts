@@ -1,4 +1,4 @@
-import { type AuthorizationAttributes, type Authorizer, authorizeLoaded } from './authorizer.js';
+import { type AuthorizationAttributes, type Authorizer, loaded } from './authorizer.js';
 import type { EncodedObject } from './encoded-object.js';
 import type {
   AnyKind,
@@ -49,38 +49,34 @@ export interface OutcomeAuthorizer {
 }
 
 /** Returns how a call asks the policy: with the site and the network of its request. */
-export function decideFor(
+export function decisionsOf(
   { caller: own, request }: CallFacts,
-  authorize: Authorizer,
-): Call['decide'] {
+  authorizer: Authorizer,
+): Pick<Call, 'decide' | 'decideChange' | 'decideQuietly'> {
   const { site, network } = request;
-  return async (
+  const asked: Ask = (
     action,
-    {
-      caller = own,
-      kind,
-      name,
-      object,
-      entities,
-      record,
-      explain,
-      at,
-      ...rest
-    }: Record<string, unknown>,
+    { caller = own, kind, name, object, entities, explain, at, ...rest },
   ) =>
-    authorizeLoaded(authorize, {
+    loaded(authorizer, {
       caller,
       action,
       kind,
       name,
       object,
       entities,
-      record,
       explain,
       at,
       facts: { ...(site && { site }), ...(network && { network }), ...rest },
     } as AuthorizationAttributes);
+  return {
+    decide: async (action, facts) => authorizer.decide(await asked(action, facts)),
+    decideChange: async (action, facts) => authorizer.decide(await asked(action, facts), 'change'),
+    decideQuietly: async (action, facts) => authorizer.decideQuietly(await asked(action, facts)),
+  };
 }
+
+type Ask = (action: string, facts: Record<string, unknown>) => Awaitable<AuthorizationAttributes>;
 
 /** The facts of what the service does by itself. */
 export const systemRequest: RequestFacts = {

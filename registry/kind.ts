@@ -102,11 +102,12 @@ export interface Call {
   /** The decision that permitted the request; the first commit records it. */
   readonly decision?: Decision;
   /**
-   * Asks the policy about an action of the kind's own: sharing a scope, a sign-up, a sign-in
-   * method. `record` says whether the decision is recorded; `caller` replaces the caller of the
-   * request, `at` its time (ms since the epoch), and `entities` what is known about entities.
+   * Asks the policy about an action of the kind's own, such as a sign-up. `caller`, `at` (ms since the
+   * epoch) and `entities` replace what the request has.
    */
   decide(action: string, facts: Record<string, unknown>): Promise<Decision>;
+  decideChange(action: string, facts: Record<string, unknown>): Promise<Decision>;
+  decideQuietly(action: string, facts: Record<string, unknown>): Promise<Decision>;
   /** Sends the caller a warning beside the answer, in English (in Kubernetes, a Warning header). */
   warn(message: string): void;
   store<K extends AnyKind>(kind: K): Reader<ObjectOf<K>>;

@@ -1,6 +1,11 @@
-import type { AuthorizationAttributes, LoadedEntities } from '../../registry/authorizer.js';
+import type {
+  AuthorizationAttributes,
+  Authorizer,
+  LoadedEntities,
+  Recorded,
+} from '../../registry/authorizer.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
-import type { AnyKind, Caller, KindObject } from '../../registry/kind.js';
+import type { AnyKind, Caller, Decision, KindObject } from '../../registry/kind.js';
 import { unauthorized } from '../../registry/status/status.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
@@ -82,22 +87,19 @@ export class ObjectAttributes implements AuthorizationAttributes {
   readonly kind: AnyKind;
   readonly name: string;
   readonly facts: Readonly<Record<string, unknown>>;
-  readonly record: AuthorizationAttributes['record'] | undefined;
   readonly entities: LoadedEntities | undefined;
   readonly #target: EncodedObject | undefined;
 
   constructor(
-    { requestInfo, caller, facts, isUnrecorded, entities }: AuthorizationRequestContext,
+    { requestInfo, caller, facts, entities }: AuthorizationRequestContext,
     target: EncodedObject | undefined,
     name: string,
-    record?: AuthorizationAttributes['record'],
   ) {
     this.caller = caller;
     this.action = actionOf(requestInfo);
     this.kind = requestInfo.kind;
     this.name = name;
     this.facts = facts;
-    this.record = isUnrecorded ? 'never' : record;
     this.entities = entities;
     this.#target = target;
   }
@@ -111,9 +113,17 @@ export class ObjectAttributes implements AuthorizationAttributes {
 export const objectAttributes = (
   { requestInfo, caller, facts = noFacts, entities }: AuthorizedResourceRequest,
   stored: EncodedObject,
-  record: 'allowed' | 'never',
 ): AuthorizationAttributes =>
-  new ObjectAttributes({ requestInfo, caller, facts, entities }, stored, stored.name, record);
+  new ObjectAttributes({ requestInfo, caller, facts, entities }, stored, stored.name);
+
+/** Decides about a request, and records it unless the request is a re-check or an access review. */
+export const decideFor = (
+  { isUnrecorded }: AuthorizationRequestContext,
+  authorizer: Authorizer,
+  attributes: AuthorizationAttributes,
+  recorded?: Recorded,
+): Decision =>
+  isUnrecorded ? authorizer.decideQuietly(attributes) : authorizer.decide(attributes, recorded);
 
 /** Returns the name that `~` means: the Account or Session of the caller; throws 401 without one. */
 export function ownName({ kind }: ResourceRequestInfo, caller: Caller): string {

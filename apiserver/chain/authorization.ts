@@ -1,6 +1,7 @@
 import {
   type AuthorizationAttributes,
   type Authorizer,
+  type Recorded,
   refusalMessage,
 } from '../../registry/authorizer.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
@@ -19,6 +20,7 @@ import {
   type AuthorizationRequestContext,
   actionOf,
   collectionVerbs,
+  decideFor,
   factsOf,
   isForObject,
   noFacts,
@@ -43,11 +45,11 @@ const anonymous: Caller = { type: 'Anonymous' };
  */
 export class Authorization {
   readonly #store: Store;
-  readonly #authorize: Authorizer;
+  readonly #authorizer: Authorizer;
 
-  constructor(store: Store, authorize: Authorizer) {
+  constructor(store: Store, authorizer: Authorizer) {
     this.#store = store;
-    this.#authorize = authorize;
+    this.#authorizer = authorizer;
   }
 
   /** Authorizes a request and keeps the decision and the object. */
@@ -147,7 +149,7 @@ export class Authorization {
     target: EncodedObject | undefined,
     next: (context: Context) => Awaitable<T>,
   ): Awaitable<T> {
-    const loading = loadForRequest(this.#authorize, context, target);
+    const loading = loadForRequest(this.#authorizer, context, target);
     return loading ? loading.then((entities) => next({ ...context, entities })) : next(context);
   }
 
@@ -156,7 +158,7 @@ export class Authorization {
     authorized: AuthorizedResourceRequest,
     objects: readonly EncodedObject[],
   ): Promise<AuthorizedResourceRequest> | undefined {
-    return loadForObjects(this.#authorize, authorized, objects);
+    return loadForObjects(this.#authorizer, authorized, objects);
   }
 
   /**
@@ -169,10 +171,10 @@ export class Authorization {
     if (!context.mayCreate || !kind.verbs.includes('create') || kind.nameSource === 'service')
       return undefined;
     const create = { ...context, requestInfo: { ...requestInfo, verb: 'create' as const } };
-    const decision = this.#decide(create, {}, 'allowed');
+    const decision = this.#decide(create, {}, 'permission');
     if (!decision.allowed) return undefined;
     const { name: _, ...unnamed } = create.requestInfo;
-    const outcome = outcomeOf(this.#authorize, { ...create, requestInfo: unnamed });
+    const outcome = outcomeOf(this.#authorizer, { ...create, requestInfo: unnamed });
     return { requestInfo, caller, facts, decision, ...outcome, createsObject: true };
   }
 
@@ -210,7 +212,7 @@ export class Authorization {
     decision: Decision,
   ): AuthorizedResourceRequest {
     const { requestInfo, caller, facts, entities } = context;
-    const outcome = outcomeOf(this.#authorize, context);
+    const outcome = outcomeOf(this.#authorizer, context);
     const base = { requestInfo, caller, facts, decision, ...outcome, entities };
     if (!target) return base;
     const reauthorize = (current: EncodedObject | undefined): Decision =>
@@ -224,7 +226,7 @@ export class Authorization {
     { site, network }: RequestOrigin,
   ): AuthorizedRequest {
     const action = requestInfo.type === 'review' ? 'discovery' : requestInfo.type;
-    const decision = this.#authorize({
+    const decision = this.#authorizer.decide({
       caller: anonymous,
       action,
       facts: {
@@ -239,7 +241,7 @@ export class Authorization {
 
   /** Returns whether the caller may see one object of a list or watch. */
   canSee(authorized: AuthorizedResourceRequest, stored: EncodedObject): boolean {
-    return this.#authorize(objectAttributes(authorized, stored, 'never')).allowed;
+    return this.#authorizer.decideQuietly(objectAttributes(authorized, stored)).allowed;
   }
 
   /**
@@ -249,8 +251,9 @@ export class Authorization {
   canSeeAll(authorized: AuthorizedResourceRequest): boolean {
     const { requestInfo, caller, facts = noFacts, entities } = authorized;
     const action = actionOf(requestInfo);
-    const scope = { kind: requestInfo.kind, every: true, record: 'never' } as const;
-    return this.#authorize({ caller, action, facts, entities, ...scope }).allowed;
+    const { kind } = requestInfo;
+    const attributes = { caller, action, kind, facts, entities, every: true };
+    return this.#authorizer.decideQuietly(attributes).allowed;
   }
 
   /**
@@ -262,7 +265,7 @@ export class Authorization {
     stored: EncodedObject,
   ): AuthorizedResourceRequest | undefined {
     const decide = (one: EncodedObject): Decision =>
-      this.#authorize(objectAttributes(authorized, one, 'allowed'));
+      this.#authorizer.decide(objectAttributes(authorized, one), 'permission');
     const decision = decide(stored);
     if (!decision.allowed) return undefined;
     const { kind } = authorized.requestInfo;
@@ -276,9 +279,8 @@ export class Authorization {
 
   /** Decides about the requested object, or about its absence. */
   #decideObject(context: ObjectRequestContext, target: EncodedObject | undefined): Decision {
-    return this.#authorize(
-      new ObjectAttributes(context, target, context.requestInfo.name, 'allowed'),
-    );
+    const attributes = new ObjectAttributes(context, target, context.requestInfo.name);
+    return decideFor(context, this.#authorizer, attributes, 'permission');
   }
 
   #authorizeObject(
@@ -287,7 +289,7 @@ export class Authorization {
   ): AuthorizedResourceRequest {
     const { requestInfo } = context;
     const decision = this.#decideObject(context, target);
-    if (!decision.allowed) throw refusalError(this.#authorize, context, target);
+    if (!decision.allowed) throw refusalError(this.#authorizer, context, target);
     if (
       !target &&
       !context.assumesExistence &&
@@ -311,9 +313,9 @@ export class Authorization {
     if (verb === 'deletecollection' && kind.owner)
       return this.#authorizeRange(context, selector?.owner ?? ownAccount);
     if (selector?.owner !== undefined) return this.#authorizeRange(context, selector.owner);
-    const kindDecision = this.#decide(context, {}, 'allowed');
+    const kindDecision = this.#decide(context, {}, 'permission');
     if (kindDecision.allowed)
-      return { ...context, decision: kindDecision, ...outcomeOf(this.#authorize, context) };
+      return { ...context, decision: kindDecision, ...outcomeOf(this.#authorizer, context) };
     const hasRange = collectionVerbs.has(verb) || (context.assumesExistence && verb !== 'create');
     if (ownAccount === undefined || !hasRange)
       throw forbiddenError(requestInfo, caller, this.#decide(context));
@@ -340,10 +342,10 @@ export class Authorization {
     owner: string | undefined,
   ): AuthorizedResourceRequest {
     const { requestInfo, caller } = context;
-    const decision = this.#decide(context, { name }, 'allowed');
+    const decision = this.#decide(context, { name }, 'permission');
     const ownerRange = owner === undefined ? {} : { owner };
     if (decision.allowed) return { ...context, decision, ...ownerRange };
-    const whole = this.#decide(context, {}, 'allowed');
+    const whole = this.#decide(context, {}, 'permission');
     if (whole.allowed || (requestInfo.kind.owner && caller.type === 'Account'))
       return { ...context, decision: whole, ...ownerRange };
     throw forbiddenError(requestInfo, caller, this.#decide(context, { name }));
@@ -351,19 +353,13 @@ export class Authorization {
 
   /** Asks about a collection, one owner's range, or one name in it. */
   #decide(
-    { requestInfo, caller, facts, isUnrecorded, entities }: AuthorizationRequestContext,
+    context: AuthorizationRequestContext,
     scope: Pick<AuthorizationAttributes, 'owner' | 'name'> = {},
-    record?: 'allowed',
+    recorded?: Recorded,
   ): Decision {
-    const recorded = isUnrecorded ? 'never' : record;
-    return this.#authorize({
-      caller,
-      action: actionOf(requestInfo),
-      kind: requestInfo.kind,
-      facts,
-      entities,
-      ...scope,
-      ...(recorded && { record: recorded }),
-    });
+    const { requestInfo, caller, facts, entities } = context;
+    const { kind } = requestInfo;
+    const attributes = { caller, action: actionOf(requestInfo), kind, facts, entities, ...scope };
+    return decideFor(context, this.#authorizer, attributes, recorded);
   }
 }

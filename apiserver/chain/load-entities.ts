@@ -17,10 +17,10 @@ import {
  * refusal asks; undefined if they are in memory.
  */
 export const loadForRequest = (
-  authorize: Authorizer,
+  authorizer: Authorizer,
   context: AuthorizationRequestContext,
   target: EncodedObject | undefined,
-): Promise<LoadedEntities> | undefined => authorize.load?.(questionsOf(context, target));
+): Promise<LoadedEntities> | undefined => authorizer.load?.(questionsOf(context, target));
 
 /** Loads the facts that the rules mention about objects of a list or watch, into the request. */
 export function loadForObjects(
@@ -28,7 +28,7 @@ export function loadForObjects(
   authorized: AuthorizedResourceRequest,
   objects: readonly EncodedObject[],
 ): Promise<AuthorizedResourceRequest> | undefined {
-  const loading = load?.(objects.map((one) => objectAttributes(authorized, one, 'never')));
+  const loading = load?.(objects.map((one) => objectAttributes(authorized, one)));
   return loading?.then((entities) => ({
     ...authorized,
     entities: new Map([...(authorized.entities ?? []), ...entities]),

@@ -1,4 +1,4 @@
-import { type Authorizer, authorizeLoaded } from '../../registry/authorizer.js';
+import { type Authorizer, loaded } from '../../registry/authorizer.js';
 import type { OutcomeAuthorizer } from '../../registry/call-facts.js';
 import type { Decision, KindObject } from '../../registry/kind.js';
 import { type AuthorizationRequestContext, actionOf } from './authorization-attributes.js';
@@ -12,7 +12,7 @@ const changingVerbs: ReadonlySet<string> = new Set(['create', 'update', 'patch']
  * caller's own sign-in: its facts are those of the caller.
  */
 export function outcomeOf(
-  authorize: Authorizer,
+  authorizer: Authorizer,
   context: AuthorizationRequestContext,
 ): { readonly outcome?: OutcomeAuthorizer } {
   const { kind, verb, name } = context.requestInfo;
@@ -21,13 +21,14 @@ export function outcomeOf(
     outcome: {
       kind,
       ...(name !== undefined && { name }),
-      authorize: (object, provisional) => authorizeOutcome(authorize, context, object, provisional),
+      authorize: (object, provisional) =>
+        authorizeOutcome(authorizer, context, object, provisional),
     },
   };
 }
 
 async function authorizeOutcome(
-  authorize: Authorizer,
+  authorizer: Authorizer,
   { requestInfo, caller, facts }: AuthorizationRequestContext,
   object: KindObject,
   provisional: boolean,
@@ -35,9 +36,17 @@ async function authorizeOutcome(
   const { kind } = requestInfo;
   const { name } = object.metadata;
   const action = actionOf(requestInfo);
-  const attributes = { caller, action, kind, name, object, becomes: true, facts } as const;
-  const decision = await authorizeLoaded(authorize, { ...attributes, record: 'allowed' });
+  const attributes = await loaded(authorizer, {
+    caller,
+    action,
+    kind,
+    name,
+    object,
+    becomes: true,
+    facts,
+  });
+  const decision = authorizer.decide(attributes, 'permission');
   if (decision.allowed) return decision;
-  const refusal = provisional ? decision : await authorizeLoaded(authorize, attributes);
+  const refusal = provisional ? decision : authorizer.decide(attributes);
   throw forbiddenError({ ...requestInfo, name }, caller, refusal);
 }

@@ -2,7 +2,11 @@ import type { Authorizer } from '../../registry/authorizer.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
 import type { Decision } from '../../registry/kind.js';
 import { notFound, unauthorized } from '../../registry/status/status.js';
-import { ObjectAttributes, type ObjectRequestContext } from './authorization-attributes.js';
+import {
+  decideFor,
+  ObjectAttributes,
+  type ObjectRequestContext,
+} from './authorization-attributes.js';
 import { forbiddenError, isOwnerLookup, withDecision } from './authorization-errors.js';
 
 /**
@@ -10,13 +14,13 @@ import { forbiddenError, isOwnerLookup, withDecision } from './authorization-err
  * object does not reveal it either.
  */
 export function refusalError(
-  authorize: Authorizer,
+  authorizer: Authorizer,
   context: ObjectRequestContext,
   target: EncodedObject | undefined,
 ): Error {
   const { requestInfo, caller } = context;
   const record = (visible: EncodedObject | undefined): Decision =>
-    authorize(new ObjectAttributes(context, visible, requestInfo.name));
+    decideFor(context, authorizer, new ObjectAttributes(context, visible, requestInfo.name));
   if (caller.type === 'Anonymous') return withDecision(unauthorized(), record(undefined));
   const readContext: ObjectRequestContext = {
     ...context,
@@ -31,7 +35,7 @@ export function refusalError(
   };
   const canRead =
     target &&
-    authorize(new ObjectAttributes(readContext, target, requestInfo.name, 'never')).allowed;
+    authorizer.decideQuietly(new ObjectAttributes(readContext, target, requestInfo.name)).allowed;
   const decision = record(canRead ? target : undefined);
   return canRead || isOwnerLookup(context)
     ? forbiddenError(requestInfo, caller, decision)

@@ -1,8 +1,12 @@
 import { createLog, type Log } from '../../observability/log.js';
 import type { Action } from '../../registry/action.js';
 import type { Authenticator } from '../../registry/authenticator.js';
-import type { Authorizer } from '../../registry/authorizer.js';
-import type { AnyKind, Ports, Settings } from '../../registry/kind.js';
+import {
+  type AuthorizationAttributes,
+  type Authorizer,
+  authorizerOf,
+} from '../../registry/authorizer.js';
+import type { AnyKind, Decision, Ports, Settings } from '../../registry/kind.js';
 import { defaultLimits, type Limits } from '../../registry/limits/limit-settings.js';
 import { minuteMs } from '../../registry/schema/units.js';
 import { Controller, type Reconciler } from '../../registry/store/controller.js';
@@ -49,7 +53,7 @@ export interface ApiServerOptions {
   /** Who asks, instead of the user of `token`; the first that knows a credential decides. */
   readonly authenticators?: readonly Authenticator[];
   /** Who may do what. By default everyone who is authenticated may do everything. */
-  readonly authorize?: Authorizer;
+  readonly authorize?: (attributes: AuthorizationAttributes) => Decision;
   /** The keys that seal continue tokens and outbox rows; by default new ones for each start. */
   readonly keys?: Keys;
   /** What kinds need from other components; `Ports` is extended by declaration merging. */
@@ -91,7 +95,7 @@ interface StartContext {
   readonly keys: Keys;
   readonly log: Log;
   readonly authenticators: readonly Authenticator[];
-  readonly authorize: Authorizer;
+  readonly authorizer: Authorizer;
   readonly disposables: DisposableStack;
 }
 
@@ -141,14 +145,16 @@ function contextOf(options: ApiServerOptions, disposables: DisposableStack): Sta
     keys: options.keys ?? new Keys(newKeys()),
     log: options.log ?? createLog('warn'),
     authenticators,
-    authorize: options.authorize ?? permitAll({ anonymous: authenticators.length === 0 }),
+    authorizer: authorizerOf(
+      options.authorize ?? permitAll({ anonymous: authenticators.length === 0 }),
+    ),
     disposables,
   };
 }
 
 /** Returns an authorizer that permits everything to those who are known, or also to anyone. */
 const permitAll =
-  ({ anonymous }: { anonymous: boolean }): Authorizer =>
+  ({ anonymous }: { anonymous: boolean }): Authorizer['decideQuietly'] =>
   ({ caller, action }) => ({
     allowed:
       anonymous || caller.type !== 'Anonymous' || action === 'discovery' || action === 'health',
@@ -205,7 +211,7 @@ async function endpointOf(context: StartContext): Promise<Endpoint> {
 }
 
 async function openStore(context: StartContext, { baseURL }: Endpoint): Promise<Store> {
-  const { options, component, keys, log, authorize, disposables } = context;
+  const { options, component, keys, log, authorizer, disposables } = context;
   const { kinds, actions = [], storage } = options;
   const registry = new Registry(kinds, actions);
   const watchCache = new WatchCache(storage, kinds, log);
@@ -217,8 +223,8 @@ async function openStore(context: StartContext, { baseURL }: Endpoint): Promise<
     epoch: await readEpoch(storage),
     ...options.settings,
   } as Settings;
-  const ports = () => portsOf(options);
-  const store = new Store({ storage, registry, watchCache, keys, settings, authorize, ports });
+  const store = new Store({ storage, registry, watchCache, keys, settings });
+  store.connect({ authorizer, ports: () => portsOf(options) });
   disposables.add(() => watchCache.stop());
   await watchCache.start();
   return store;
@@ -253,7 +259,7 @@ const bearer: SecurityScheme = {
 };
 
 function createServer(context: StartContext, store: Store, { baseURL }: Endpoint): Server {
-  const { options, component, keys, log, authenticators, authorize } = context;
+  const { options, component, keys, log, authenticators, authorizer } = context;
   return new Server({
     release: options.release ?? '0.0.0',
     description: {
@@ -271,7 +277,7 @@ function createServer(context: StartContext, store: Store, { baseURL }: Endpoint
       allowedHost: { url: new URL(baseURL), reason: 'without authentication' },
     }),
     authenticators,
-    authorize,
+    authorizer,
     ports: () => portsOf(options),
     limits: store.networkLimits,
     checks: [storageCheck(store)],

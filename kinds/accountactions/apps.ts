@@ -217,9 +217,9 @@ async function decideSignIn(
   facts: PersonFacts,
   explain?: readonly string[],
 ): Promise<Decision> {
-  const about = { ...facts, client: metadata.name, record: 'never', explain };
-  const signIn = await call.decide('signIn', about);
+  const about = { ...facts, client: metadata.name, explain };
+  const signIn = await call.decideQuietly('signIn', about);
   return signIn.allowed && spec.scopes.some(({ name }) => name === 'openid')
-    ? call.decide('share', { ...about, scope: 'openid' })
+    ? call.decideQuietly('share', { ...about, scope: 'openid' })
     : signIn;
 }

@@ -268,11 +268,10 @@ async function signUpRefusal(
   const facts = await verifiedFacts(tx, call, newcomer, signedInNow('EmailCode', call.now));
   const { groups } = facts;
   const operator = groups.includes(operators);
-  const decision = await call.decide('signUp', {
+  const decision = await call.decideChange('signUp', {
     caller: { type: 'Account', account: name, email: canonicalAddress(address), groups, operator },
     ...facts,
     ...requestedFacts({ spec: { client: accountPageClient, scopes: ['openid'] }, internal: {} }),
-    record: 'change',
   });
   await decision.recordIn?.(tx);
   if (decision.allowed) return undefined;

@@ -65,7 +65,7 @@ export async function denialReason(
   };
   const allowDecisions: Decision[] = [];
   for (const action of existingAccount ? ['signIn'] : ['signUp', 'signIn']) {
-    const decision = await call.decide(action, { ...facts, record: 'change' });
+    const decision = await call.decideChange(action, facts);
     if (decision.allowed) {
       allowDecisions.push(decision);
       continue;
@@ -73,8 +73,7 @@ export async function denialReason(
     await decision.recordIn?.(tx);
     const isTooWeak =
       !isFullStrength &&
-      (await call.decide(action, { ...facts, ...signedInNow(method, call.now), record: 'never' }))
-        .allowed;
+      (await call.decideQuietly(action, { ...facts, ...signedInNow(method, call.now) })).allowed;
     const why = `${refusalMessage(decision)}${isTooWeak ? fullStrengthNotice(passkey) : ''}`;
     return forbidden(why, Interaction, metadata.name, {
       ...refusalDetails(decision),

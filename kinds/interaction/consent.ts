@@ -181,7 +181,7 @@ async function checkScopes(
       continue;
     }
     const question = { scope, ...requestedFacts(interaction), ...facts };
-    const decision = await call.decide('share', { ...question, record: 'change' });
+    const decision = await call.decideChange('share', question);
     if (!decision.allowed) {
       await call.decide('share', question);
       causes.push(forbiddenField(field, refusalMessage(decision)));

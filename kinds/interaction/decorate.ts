@@ -69,11 +69,10 @@ async function permittedMethods(interaction: InteractionObject, call: Call): Pro
     ...requestedFacts(interaction),
     domain: '',
     groups: [],
-    record: 'never',
   };
   const decisions = await Promise.all(
     permitted.map((method) =>
-      call.decide('signIn', { ...unknownPerson, ...signedInNow(method, call.now) }),
+      call.decideQuietly('signIn', { ...unknownPerson, ...signedInNow(method, call.now) }),
     ),
   );
   const remaining = permitted.filter((_, i) => !decisions[i]!.appliesToEveryone);
@@ -88,12 +87,11 @@ async function startableMethods(interaction: InteractionObject, call: Call): Pro
   );
   const decisions = await Promise.all(
     candidates.map((method) =>
-      call.decide('interactions/login', {
+      call.decideQuietly('interactions/login', {
         kind: { ...naming, owner: undefined },
         name: interaction.metadata.name,
         object: interaction,
         method,
-        record: 'never',
       }),
     ),
   );

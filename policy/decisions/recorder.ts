@@ -3,7 +3,7 @@ import { describeAlternatives } from '../../kinds/policy/alternative-words.js';
 import type { Alternative } from '../../kinds/policy/alternatives.js';
 import { anyMethod, passkeyOnly } from '../../kinds/signin/recent-sign-in.js';
 import type { Log } from '../../observability/log.js';
-import type { AuthorizationAttributes } from '../../registry/authorizer.js';
+import type { AuthorizationAttributes, Recorded } from '../../registry/authorizer.js';
 import type { Decision, Transaction } from '../../registry/kind.js';
 import type { StepUp } from '../../registry/status/status.js';
 import type { Store } from '../../registry/store/store.js';
@@ -59,23 +59,29 @@ export class Recorder {
    * Returns the decision with its record, if it has one. Failing to record does not change the
    * decision.
    */
-  record(attributes: AuthorizationAttributes, response: AuthorizationResponse): Decision {
+  record(
+    attributes: AuthorizationAttributes,
+    response: AuthorizationResponse,
+    recorded?: Recorded,
+  ): Decision {
     try {
-      return this.#recordDecision(attributes, response);
+      return this.#recordDecision(attributes, response, recorded);
     } catch (error) {
       this.#log.error({ err: error }, 'decision could not be recorded');
       return response;
     }
   }
 
-  #recordDecision(attributes: AuthorizationAttributes, response: AuthorizationResponse): Decision {
-    const { record, caller, action, kind } = attributes;
+  #recordDecision(
+    attributes: AuthorizationAttributes,
+    response: AuthorizationResponse,
+    recorded: Recorded | undefined,
+  ): Decision {
+    const { caller, action, kind } = attributes;
     if (caller.type === 'System' || response.policy === '') return response;
-    if (record === 'never')
-      return attributes.explain ? this.#withGroups(attributes, response) : response;
-    if (record !== 'change') {
+    if (recorded !== 'change') {
       if (!response.allowed)
-        return record === 'allowed' ? response : this.#recordRefusal(attributes, response);
+        return recorded === 'permission' ? response : this.#recordRefusal(attributes, response);
       if (!kind && publicActions.has(action)) return response;
       if (!isMutating(this.#store.registry, action))
         return this.#countInSeries(attributes, response);
@@ -131,7 +137,12 @@ export class Recorder {
     return alternatives.length > 0 ? { ...response, alternatives } : response;
   }
 
-  #withGroups(attributes: AuthorizationAttributes, response: AuthorizationResponse): Decision {
+  /**
+   * Returns a decision that is not recorded, with the Groups that would have permitted it if the
+   * question asks for them.
+   */
+  explain(attributes: AuthorizationAttributes, response: AuthorizationResponse): Decision {
+    if (!attributes.explain || response.policy === '') return response;
     const { alternatives = [] } = this.#explained(attributes, response);
     const changes = alternatives.flatMap((one) => one.changes);
     return {

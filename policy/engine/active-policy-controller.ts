@@ -28,7 +28,7 @@ export class ActivePolicyController {
   readonly #store: Store;
   readonly #log: Log;
   readonly #timers = new Set<NodeJS.Timeout>();
-  readonly #listeners: (() => void)[];
+  readonly #listeners: (() => void)[] = [];
   readonly #parsedPolicyCache: ParsedPolicyCache;
   #desired = 0;
   #observed = 0;
@@ -37,9 +37,7 @@ export class ActivePolicyController {
   #unsubscribe: () => void = () => {};
   #stopped = false;
 
-  /** `onChange` is called whenever another policy became active here. */
-  constructor(engine: Engine, store: Store, log: Log, onChange: () => void) {
-    this.#listeners = [onChange];
+  constructor(engine: Engine, store: Store, log: Log) {
     this.#engine = engine;
     this.#store = store;
     this.#log = log;

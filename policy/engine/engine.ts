@@ -99,18 +99,19 @@ export interface Engine {
    * that are not in memory.
    */
   missingEntities(attributes: AuthorizationAttributes): readonly (readonly [string, string])[];
-  /** Sets where facts about entities come from; before that, none exists. */
-  useEntities(entities: KnownEntities): void;
+  /** Connects where facts about entities and operators come from; before that, there are none. */
+  connect(source: PolicySource): void;
   /** Returns whether Cedar still responds. */
   isResponding(): boolean;
 }
 
-/**
- * Dependencies of an engine. `operators` is read at each check; `onEvaluationError` and
- * `evaluationSeconds` observe the active policy only.
- */
+/** Where facts come from: about entities at each decision, about operators at each check. */
+interface PolicySource extends KnownEntities {
+  operators?(): Promise<readonly Operator[]>;
+}
+
+/** Options of an engine. `onEvaluationError` and `evaluationSeconds` observe the active policy only. */
 interface EngineOptions {
-  readonly operators?: () => Promise<readonly Operator[]>;
   readonly onEvaluationError?: (error: EvaluationError) => void;
   readonly evaluationSeconds?: Histogram | undefined;
   readonly timeZone?: string;
@@ -155,7 +156,7 @@ class CedarEngine implements Engine {
   readonly #cedar: Cedar;
   readonly #kinds: readonly AnyKind[];
   readonly #vocabulary: Vocabulary;
-  readonly #operators: () => Promise<readonly Operator[]>;
+  #source: PolicySource | undefined;
   readonly #activeContext: EvaluatorContext;
   readonly #checkContext: EvaluatorContext;
   readonly #explainContext: EvaluatorContext;
@@ -171,13 +172,12 @@ class CedarEngine implements Engine {
     cedar: Cedar,
     kinds: readonly AnyKind[],
     vocabulary: Vocabulary,
-    { operators = async () => [], onEvaluationError, evaluationSeconds, timeZone }: EngineOptions,
+    { onEvaluationError, evaluationSeconds, timeZone }: EngineOptions,
   ) {
     this.#environment = { timeZone };
     this.#cedar = cedar;
     this.#kinds = kinds;
     this.#vocabulary = vocabulary;
-    this.#operators = operators;
     this.schema = cedarSchema(vocabulary);
     this.defaultText = defaultPolicy(vocabulary);
     this.parserVersion = JSON.stringify([cedar.getCedarVersion(), ruleFormatVersion, this.schema]);
@@ -220,7 +220,7 @@ class CedarEngine implements Engine {
       unsatisfiableCondition(rule, this.#vocabulary),
     );
     if (faults.length + unsatisfiable.length > 0) return { faults: [...faults, ...unsatisfiable] };
-    const operators = await this.#operators();
+    const operators = (await this.#source?.operators?.()) ?? [];
     const lockouts = await checkLockout(
       this.#createEvaluator('', rules, this.#checkContext),
       this.#kinds,
@@ -316,7 +316,8 @@ class CedarEngine implements Engine {
     );
   }
 
-  useEntities(entities: KnownEntities): void {
+  connect(entities: PolicySource): void {
+    this.#source = entities;
     this.#environment = { ...this.#environment, entities };
   }
 

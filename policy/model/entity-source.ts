@@ -14,6 +14,8 @@ import {
 } from '../../kinds/apps/client/policy-facts.js';
 import { Account } from '../../kinds/people/account/account.js';
 import type { Memberships } from '../../kinds/people/group/membership-index.js';
+import type { Operator } from '../../kinds/people/group/operator.js';
+import { currentOperators } from '../../kinds/people/group/operators.js';
 import { domainOf } from '../../kinds/signin/email-address.js';
 import type { EntityFacts, LoadedEntities } from '../../registry/authorizer.js';
 import { type EncodedObject, isLive, objectKey } from '../../registry/encoded-object.js';
@@ -67,6 +69,11 @@ export class EntitySource implements KnownEntities {
     const account = object as AccountObject;
     const groups = this.#indexes.groups.cachedGroupsOf(addressOf(account));
     return groups && accountFacts(account, groups);
+  }
+
+  /** Returns who operates the service now. */
+  operators(): Promise<Operator[]> {
+    return currentOperators(this.#store, this.#indexes.groups);
   }
 
   /** Loads the facts about entities. */

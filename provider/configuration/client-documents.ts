@@ -6,7 +6,7 @@ import {
   type Provider,
 } from 'oidc-provider';
 import { documentURL, isDocumentURL } from '../../kinds/apps/client/document-url.js';
-import { authorizeLoaded } from '../../registry/authorizer.js';
+import { loaded } from '../../registry/authorizer.js';
 import type { LimitOf } from '../../registry/limits/rate-limit.js';
 import { spendAttempt, spendNetworkAttempt } from '../adapter/attempt-limit.js';
 import { DocumentError, metadataOfDocument } from '../adapter/client-document.js';
@@ -73,15 +73,15 @@ export function clientDocuments(services: ProviderServices): Configuration {
  */
 async function mayRegister(services: ProviderServices, clientID: string): Promise<boolean> {
   if (!isDocumentURL(clientID)) return false;
-  const { allowed } = await withProviderErrors(
-    authorizeLoaded(services.policy.authorize, {
-      caller: { type: 'Anonymous' },
-      action: 'register',
-      facts: { client: clientID },
-      record: 'never',
-    }),
+  const { authorizer } = services.policy;
+  const about = {
+    caller: { type: 'Anonymous' },
+    action: 'register',
+    facts: { client: clientID },
+  } as const;
+  return withProviderErrors(
+    (async () => authorizer.decideQuietly(await loaded(authorizer, about)).allowed)(),
   );
-  return allowed;
 }
 
 /**

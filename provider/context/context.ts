@@ -48,7 +48,7 @@ export interface Runtime {
 
 /** The policy, and the facts about a person that it decides by. */
 export interface PolicyServices {
-  readonly authorize: Authorizer;
+  readonly authorizer: Authorizer;
   readonly groups: Pick<Memberships, 'cachedGroupsOf' | 'groupsOf'>;
   readonly operatorPasskeys: Pick<OperatorPasskeys, 'currentFacts'>;
 }
@@ -68,7 +68,7 @@ export interface PageServices {
   /** The Appearance; when it changes, a new Provider is built. */
   readonly appearance: Pick<AppearanceIndex, 'current'>;
   /** Returns the URL paths of the files that all pages share. */
-  sharedAssets(): { readonly stylesheet: string; readonly icon: string };
+  readonly sharedAssets: { readonly stylesheet: string; readonly icon: string };
 }
 
 /** What is known about sign-ins beyond their own objects. */

@@ -24,7 +24,7 @@ export function page(
   { request, translator, title, body, phase = 'provider' }: PageContent,
 ): string {
   const { spec, stylesheet } = services.pages.appearance.current;
-  const shared = services.pages.sharedAssets();
+  const shared = services.pages.sharedAssets;
   const name = spec.displayName;
   const headline = phase === 'error' ? translator.text('page.error', { title }) : title;
   return html`<!doctype html>

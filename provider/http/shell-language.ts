@@ -13,14 +13,11 @@ const sentences: readonly MessageID[] = [
   'shell.reload',
 ];
 
-/** Returns the language of a page for who requests it. */
-export const shellLanguage = (request: PageRequest): string => translatorFor(request).language;
-
 /**
  * Returns a page as it is without its script in a language: it says that scripts are turned off, or
  * after some seconds that they did not arrive. Its title is the host, for the script writes another.
  */
-export function translateShell(page: string, language: string, host: string): string {
+function translateShell(page: string, language: string, host: string): string {
   const translator = new Translator([language]);
   const opening = `<html lang="${translator.language}" dir="${translator.direction}">`;
   const translated = page
@@ -31,3 +28,10 @@ export function translateShell(page: string, language: string, host: string): st
     translated,
   );
 }
+
+/** Returns the language of a page for who requests it, and the page in it. */
+export const shellLanguages = (baseURL: string) => ({
+  languageOf: (request: PageRequest): string => translatorFor(request).language,
+  translate: (page: string, language: string): string =>
+    translateShell(page, language, new URL(baseURL).host),
+});

@@ -1,11 +1,14 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { domainOf } from '../../kinds/signin/email-address.js';
-import { authorizeLoaded } from '../../registry/authorizer.js';
+import { loaded, type Recorded } from '../../registry/authorizer.js';
 import type { Decision } from '../../registry/kind.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import { accountObject, callerFor, type SignedIn } from '../adapter/accounts.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
 import { currentUnitOfWork } from '../context/current-request.js';
+
+/** How a sign-in is decided: recorded, recorded if it is permitted, or not recorded. */
+export type Recording = Recorded | 'nothing' | undefined;
 
 /** Returns the policy decision about sharing a scope with a Client. */
 export const decideShare = (
@@ -14,8 +17,8 @@ export const decideShare = (
   client: string,
   scope: string,
   signedIn: SignedIn,
-  record?: 'allowed' | 'never',
-): Promise<Decision> => decide(services, account, 'share', { client, scope }, signedIn, record);
+  recording?: Recording,
+): Promise<Decision> => decide(services, account, 'share', { client, scope }, signedIn, recording);
 
 /** Returns the policy decision about a person's sign-in to a Client. */
 export const decideSignIn = (
@@ -23,8 +26,8 @@ export const decideSignIn = (
   account: AccountObject,
   client: string,
   signedIn: SignedIn,
-  record?: 'allowed' | 'never',
-): Promise<Decision> => decide(services, account, 'signIn', { client }, signedIn, record);
+  recording?: Recording,
+): Promise<Decision> => decide(services, account, 'signIn', { client }, signedIn, recording);
 
 async function decide(
   services: ProviderServices,
@@ -37,10 +40,11 @@ async function decide(
     readonly acrRequested?: string;
   },
   signedIn: SignedIn,
-  record?: 'allowed' | 'never',
+  recording?: Recording,
 ): Promise<Decision> {
   const { session: _, ...by } = signedIn;
-  return authorizeLoaded(services.policy.authorize, {
+  const { authorizer } = services.policy;
+  const attributes = await loaded(authorizer, {
     caller: await callerFor(services, account, signedIn),
     action,
     facts: {
@@ -51,8 +55,10 @@ async function decide(
       ...requestFacts(),
       ...by,
     },
-    ...(record && { record }),
   });
+  return recording === 'nothing'
+    ? authorizer.decideQuietly(attributes)
+    : authorizer.decide(attributes, recording);
 }
 
 /** The endpoints that a browser opens for a person; apps send the requests to all others. */

@@ -21,7 +21,7 @@ import { requestState } from '../context/current-request.js';
 import { withProviderErrors } from '../context/errors.js';
 import { StateKey } from '../context/request-state.js';
 import { sessionName } from '../context/session-name.js';
-import { decideShare, decideSignIn } from './policy.js';
+import { decideShare, decideSignIn, type Recording } from './policy.js';
 
 const { Check, Prompt } = interactionPolicy;
 
@@ -80,22 +80,22 @@ async function decideVerdict(
   const name = sessionName(account.metadata.name, session.uid);
   const sharesIdentity =
     clientId !== accountPageClient && oidc.requestParamOIDCScopes.has('openid');
-  const decide = async (by: SignInFacts, record?: 'allowed' | 'never'): Promise<Decision> => {
+  const decide = async (by: SignInFacts, recording?: Recording): Promise<Decision> => {
     const signIn = await decideSignIn(
       services,
       account,
       clientId,
       { session: name, ...by },
-      record,
+      recording,
     );
     return signIn.allowed && sharesIdentity
-      ? decideShare(services, account, clientId, 'openid', { session: name, ...by }, record)
+      ? decideShare(services, account, clientId, 'openid', { session: name, ...by }, recording)
       : signIn;
   };
   const by = await signInOfSession(services, session);
-  if ((await decide(by, 'allowed')).allowed) return { is: 'Permitted' };
+  if ((await decide(by, 'permission')).allowed) return { is: 'Permitted' };
   const isPermittedBy = async (method: Method): Promise<boolean> =>
-    (await decide(signedInBy(method), 'never')).allowed;
+    (await decide(signedInBy(method), 'nothing')).allowed;
   // who signed in just now would only be asked for the same again
   if (!oidc.result?.login && (await isPermittedBy('EmailCode'))) return { is: 'Again' };
   if (await isPermittedBy('Passkey')) return { is: 'Stronger' };

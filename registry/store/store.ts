@@ -8,7 +8,12 @@ import {
   startAfter,
 } from '../../storage/storage.js';
 import type { Authorizer } from '../authorizer.js';
-import { type AuthorizedTarget, type CallFacts, decideFor, systemRequest } from '../call-facts.js';
+import {
+  type AuthorizedTarget,
+  type CallFacts,
+  decisionsOf,
+  systemRequest,
+} from '../call-facts.js';
 import {
   type EncodedObject,
   encodedObjectOf,
@@ -49,21 +54,28 @@ interface StoreDependencies {
   readonly watchCache: WatchCache;
   readonly keys: Keys;
   readonly settings: Settings;
-  readonly authorize: Authorizer;
-  /** The ports of this service's own calls. */
-  readonly ports: () => Ports;
   /** Throws unless the caller has still the rights that the call was authorized with, by what it reads. */
   readonly assertRights?: (tx: Transaction, call: Call) => Promise<void>;
 }
 
-/** The result of a change, and whether anything was committed. */
-interface ChangeResult<T> {
-  readonly result: T;
-  readonly committed: boolean;
+/** What calls of a Store ask. They need the store themselves, so they are connected to it later. */
+interface StoreConnections {
+  readonly authorizer: Authorizer;
+  /** The ports of this service's own calls. */
+  readonly ports: () => Ports;
 }
 
-/** The outcome of one try; `lostAt` is the key of a conflict. */
-type TryResult<T> = ChangeResult<T> | { readonly conflictKey: string };
+/** A change that was made: committed, or with nothing to write, as in a dry run. */
+interface ChangeResult<T> {
+  readonly is: 'Committed' | 'Unwritten';
+  readonly result: T;
+}
+
+/**
+ * The outcome of one try. It is lost if an object has changed since it was read: that of a key, or one
+ * from a cache that no commit has proved.
+ */
+type TryResult<T> = ChangeResult<T> | { readonly is: 'Lost'; readonly key?: string };
 
 const retryForMs = 10_000;
 
@@ -73,6 +85,7 @@ export class Store {
   readonly registry: Registry;
   readonly watchCache: WatchCache;
   readonly #dependencies: StoreDependencies;
+  #connections: StoreConnections | undefined;
   /** The settings of the deployment. */
   readonly settings: Settings;
   /** Rate limits by client network, shared by all replicas. */
@@ -84,32 +97,34 @@ export class Store {
   readonly #retryMutex = new KeyedMutex();
 
   constructor(dependencies: StoreDependencies) {
-    this.storage = dependencies.storage;
-    this.registry = dependencies.registry;
-    this.watchCache = dependencies.watchCache;
+    const { storage, registry, watchCache, settings } = dependencies;
+    this.storage = storage;
+    this.registry = registry;
+    this.watchCache = watchCache;
     this.#dependencies = dependencies;
-    this.settings = dependencies.settings;
-    this.networkLimits = new NetworkLimits(
-      dependencies.storage,
-      dependencies.settings.limitFactor,
-      dependencies.settings.limits,
-    );
-    const optimisticCache = dependencies.storage.readsInProcess ? undefined : new OptimisticCache();
+    this.settings = settings;
+    this.networkLimits = new NetworkLimits(storage, settings.limitFactor, settings.limits);
+    const optimisticCache = storage.readsInProcess ? undefined : new OptimisticCache();
     this.#optimisticCache = optimisticCache;
-    this.#committer = new StoreCommitter(
-      dependencies.storage,
-      dependencies.watchCache,
-      optimisticCache,
-    );
-    if (optimisticCache)
-      dependencies.watchCache.onChange((change) => optimisticCache.recordChange(change));
+    this.#committer = new StoreCommitter(storage, watchCache, optimisticCache);
+    if (optimisticCache) watchCache.onChange((change) => optimisticCache.recordChange(change));
+  }
+
+  /** Connects what calls ask; to be done before the first call. */
+  connect(connections: StoreConnections): void {
+    this.#connections = connections;
+  }
+
+  get #connected(): StoreConnections {
+    if (this.#connections) return this.#connections;
+    throw new Error('this store is not connected yet');
   }
 
   /**
    * Returns the Call of one request; its first change starts from the target that was authorized.
    */
   call(facts: CallFacts): Call {
-    const { keys, settings, authorize, assertRights } = this.#dependencies;
+    const { keys, settings, assertRights } = this.#dependencies;
     let { target, decision } = facts;
     const { outcome } = facts;
     const call: Call = {
@@ -121,7 +136,7 @@ export class Store {
       settings,
       keys,
       ...(decision && { decision }),
-      decide: decideFor(facts, authorize),
+      ...decisionsOf(facts, this.#connected.authorizer),
       warn: (message) => facts.warn?.(message),
       store: (kind) => this.reader(kind),
       spend: (limit) => this.networkLimits.spend(limit, facts.request.network, call.now),
@@ -132,7 +147,7 @@ export class Store {
       change: async (work) => {
         const authorized = target;
         target = undefined;
-        const { result, committed } = await this.networkLimits.refusals.counted(
+        const change = await this.networkLimits.refusals.counted(
           this.#change(
             call,
             authorizedWork(work, outcome, assertRights && ((tx) => assertRights(tx, call))),
@@ -141,8 +156,8 @@ export class Store {
           ),
           call.now,
         );
-        if (committed) decision = undefined;
-        return result;
+        if (change.is === 'Committed') decision = undefined;
+        return change.result;
       },
     };
     return call;
@@ -154,7 +169,7 @@ export class Store {
       dryRun,
       caller: { type: 'System' },
       request: systemRequest,
-      ports: this.#dependencies.ports(),
+      ports: this.#connected.ports(),
     });
   }
 
@@ -252,14 +267,16 @@ export class Store {
     let outcome = this.#optimisticCache
       ? await this.#tryFromCache(call, work, target, decision)
       : await this.#tryCommit(call, work, this.#source(target?.stored), decision, true);
-    outcome ??= await this.#tryOnCurrent(call, work, target, decision);
-    for (const deadline = performance.now() + retryForMs; 'conflictKey' in outcome; ) {
-      outcome = await this.#retryMutex.run(outcome.conflictKey, () => {
-        if (performance.now() > deadline)
-          throw unavailable('too many changes of the same objects at once');
-        return this.#tryOnCurrent(call, work, target, decision);
-      });
-    }
+    const deadline = performance.now() + retryForMs;
+    const retry = (): Promise<TryResult<T>> => {
+      if (performance.now() > deadline)
+        throw unavailable('too many changes of the same objects at once');
+      return this.#tryOnCurrent(call, work, target, decision);
+    };
+    while (outcome.is === 'Lost')
+      outcome = await (outcome.key === undefined
+        ? retry()
+        : this.#retryMutex.run(outcome.key, retry));
     return outcome;
   }
 
@@ -287,15 +304,15 @@ export class Store {
   }
 
   /**
-   * The first try, from cached objects, without reads. Undefined if the commit does not prove them:
-   * the work failed, or had nothing to write.
+   * The first try, from cached objects, without reads. It is lost unless the commit proves them, as
+   * after work that failed or had nothing to write.
    */
   async #tryFromCache<T>(
     call: Call,
     work: Work<T>,
     target: AuthorizedTarget | undefined,
     decision: Decision | undefined,
-  ): Promise<TryResult<T> | undefined> {
+  ): Promise<TryResult<T>> {
     let usedCache = target?.fromCache ?? false;
     const get = async (key: string): Promise<Entry | undefined> => {
       const cached = this.#cachedEntry(key);
@@ -317,11 +334,11 @@ export class Store {
         decision,
         true,
       );
-      if (!usedCache || 'conflictKey' in outcome || outcome.committed) return outcome;
+      if (!usedCache || outcome.is !== 'Unwritten') return outcome;
     } catch (error) {
       if (!usedCache || !hasWorkFailed) throw error;
     }
-    return undefined;
+    return { is: 'Lost' };
   }
 
   readonly #get = async (key: string): Promise<Entry | undefined> =>
@@ -337,20 +354,20 @@ export class Store {
     const tx = new StoreTransaction(this.registry, source, call);
     const result = await work(tx);
     const { part, written } = tx.finish();
-    if (part.writes.length === 0 || call.dryRun) return { result, committed: false };
+    if (part.writes.length === 0 || call.dryRun) return { is: 'Unwritten', result };
     // A change that lost before goes first: otherwise who changes an object all the time keeps others out.
     const busy = isFirst && part.checks.find(({ key }) => this.#retryMutex.isBusy(key));
-    if (busy) return { conflictKey: busy.key };
+    if (busy) return { is: 'Lost', key: busy.key };
     const record = new StoreTransaction(this.registry, { get: source.get, first: tx }, call);
     await (tx.decision ?? decision)?.recordIn?.(record);
     const outcome = await this.commit(
       [tx.isChanged ? tx.finish().part : part],
       record.finish().part,
     );
-    if (!outcome.committed) return { conflictKey: outcome.winners.keys().next().value ?? '' };
+    if (!outcome.committed) return { is: 'Lost', key: outcome.winners.keys().next().value ?? '' };
     for (const object of written) object.metadata.resourceVersion = String(outcome.revision);
     for (const effect of [...tx.effects, ...record.effects]) effect();
-    return { result, committed: true };
+    return { is: 'Committed', result };
   }
 
   /**

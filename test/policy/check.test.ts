@@ -15,9 +15,10 @@ const root: Operator = {
 let present: readonly Operator[] = [root];
 let engine: Engine;
 beforeAll(async () => {
-  engine = await openEngine(kinds, actions, { operators: async () => present });
+  engine = await openEngine(kinds, actions);
   const page = { firstParty: true, type: 'Public', host: '', groups: [], conditions: [] };
-  engine.useEntities({
+  engine.connect({
+    operators: async () => present,
     peek: (type) => (type === 'Client' ? page : null),
     ofObject: () => undefined,
   });

@@ -90,7 +90,7 @@ async function compare(
     outcome.rules += rules.size;
     await engine.activate(`p-${text}`, [...rules.values()].join('\n'));
     const entities = entitiesOf(chance);
-    engine.useEntities(entities);
+    engine.connect(entities);
     const oracle = new Oracle(vocabulary, rules, { entities, timeZone });
     for (let i = 0; i < questions; i++) {
       const asked = question(chance, vocabulary);

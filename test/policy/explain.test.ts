@@ -228,7 +228,7 @@ describe('nothing is said that the caller may not know', () => {
       { groups: ['staff'], passkeys: 1, emailDomain: 'staff.test', created: now },
       { groups: [], passkeys: 0, emailDomain: 'else.test', created: now },
     ]) {
-      engine.useEntities({ peek: () => facts, ofObject: () => undefined });
+      engine.connect({ peek: () => facts, ofObject: () => undefined });
       expect(engine.explain(updating(other))).toEqual([]);
     }
   });
@@ -245,7 +245,7 @@ describe('nothing is said that the caller may not know', () => {
     const engine = await engineWith(
       permit('resource.groups.contains("internal") && principal in Group::"staff"'),
     );
-    engine.useEntities({ peek: () => ({ groups: ['internal'] }), ofObject: () => undefined });
+    engine.connect({ peek: () => ({ groups: ['internal'] }), ofObject: () => undefined });
     expect(engine.explain(signingIn({}))).toEqual([]);
   });
 });

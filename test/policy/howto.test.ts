@@ -19,7 +19,10 @@ const recipes = page
 describe('the recipes of the how-to', () => {
   let engine: Engine;
   beforeAll(async () => {
-    engine = await openEngine(kinds, actions, {
+    engine = await openEngine(kinds, actions);
+    engine.connect({
+      peek: () => null,
+      ofObject: () => undefined,
       operators: async () => [
         { domain: 'example.org', groups: ['operators'], account: 'bcdfghjklmnpqrstvwxz' },
       ],

@@ -8,7 +8,7 @@ import { actions, kinds } from './kinds.js';
 const vocabulary = vocabularyOf(kinds, actions);
 let engine: Engine;
 beforeAll(async () => {
-  engine = await openEngine(kinds, actions, { operators: async () => [] });
+  engine = await openEngine(kinds, actions);
 });
 
 const when = (condition: string): string =>

@@ -236,11 +236,14 @@ describe('a store that is far away', () => {
     await two.put('a', { size: 7 });
     const recorded: unknown[] = [];
     const changeFor = (least: number): Promise<unknown> => {
-      const authorize: Authorizer = ({ object, record }) => {
-        const { size } = object!.spec as { size: number };
-        const allowed = size >= least;
-        if (!allowed && record !== 'allowed') recorded.push(size);
-        return { allowed, reasons: [] };
+      const authorizer: Authorizer = {
+        decide({ object }, of) {
+          const { size } = object!.spec as { size: number };
+          const allowed = size >= least;
+          if (!allowed && of !== 'permission') recorded.push(size);
+          return { allowed, reasons: [] };
+        },
+        decideQuietly: () => ({ allowed: true, reasons: [] }),
       };
       const requestInfo = { kind: Thing, verb: 'update', resource: 'things', name: 'a' };
       const caller = { type: 'System' } as const;
@@ -248,7 +251,7 @@ describe('a store that is far away', () => {
         caller,
         request: { auditID: '', network: '', userAgent: '', acceptLanguage: '', browser: false },
         ports: {} as never,
-        ...outcomeOf(authorize, { requestInfo, caller, facts: {} } as never),
+        ...outcomeOf(authorizer, { requestInfo, caller, facts: {} } as never),
       });
       return call.change((tx) => tx.update(Thing, 'a', ({ spec }) => void (spec.colour = 'red')));
     };

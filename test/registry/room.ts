@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineKind } from '../../kinds/define-kind.js';
 import { createLog } from '../../observability/log.js';
+import { authorizerOf } from '../../registry/authorizer.js';
 import type { AnyKind, Ports, Settings } from '../../registry/kind.js';
 import { defaultLimits } from '../../registry/limits/limit-settings.js';
 import { Outbox, type Worker } from '../../registry/store/outbox.js';
@@ -63,7 +64,9 @@ export class Room {
       watchCache: this.watchCache,
       keys,
       settings,
-      authorize: () => ({ allowed: true, reasons: [] }),
+    });
+    this.store.connect({
+      authorizer: authorizerOf(() => ({ allowed: true, reasons: [] })),
       ports: () => ({}) as Ports,
     });
     this.outbox = new Outbox(this.store, keys, log);

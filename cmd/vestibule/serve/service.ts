@@ -10,7 +10,6 @@ import { MockMessage } from '../../../kinds/mail/mock-message.js';
 import { noteDelivery } from '../../../kinds/mail-delivery.js';
 import { sessionsWorker } from '../../../kinds/people/account/end-sessions.js';
 import { assertRights } from '../../../kinds/people/group/caller-rights.js';
-import { currentOperators } from '../../../kinds/people/group/operators.js';
 import { passkeyWorker } from '../../../kinds/people/passkey/strength-worker.js';
 import { cancelRestoredRecoveries, recoveryWorker } from '../../../kinds/people/recovery/worker.js';
 import { MailOutcomes } from '../../../mail/outcomes.js';
@@ -21,8 +20,8 @@ import { openEngine } from '../../../policy/engine/engine.js';
 import { EvaluationErrorLog } from '../../../policy/evaluate/error-log.js';
 import { EntitySource } from '../../../policy/model/entity-source.js';
 import { openPolicyAuthorizer, type PolicyAuthorizer } from '../../../policy/policy-service.js';
+import { shellLanguages } from '../../../provider/http/shell-language.js';
 import { createIdentityProvider, type IdentityProvider } from '../../../provider/provider.js';
-import { withLoad } from '../../../registry/authorizer.js';
 import type { Ports } from '../../../registry/kind.js';
 import { Outbox } from '../../../registry/store/outbox.js';
 import { Registry } from '../../../registry/store/registry.js';
@@ -107,7 +106,7 @@ async function startOnce(
 ): Promise<Service> {
   const disposables = new DisposableStack();
   try {
-    return await assemble({ config, log, root, overrides, disposables, lateParts: {} });
+    return await assemble({ config, log, root, overrides, disposables });
   } catch (error) {
     await disposables
       .release()
@@ -125,17 +124,6 @@ interface StartContext {
   readonly root: string;
   readonly overrides: StartOverrides;
   readonly disposables: DisposableStack;
-  /** Parts that are created after the parts that refer to them. */
-  readonly lateParts: LateParts;
-}
-
-interface LateParts {
-  store?: Store;
-  groups?: Indexes['groups'];
-  invitations?: Indexes['invitations'];
-  policy?: PolicyAuthorizer;
-  provider?: IdentityProvider;
-  server?: Server;
 }
 
 type BaseParts = Awaited<ReturnType<typeof openBase>>;
@@ -147,28 +135,26 @@ async function assemble(context: StartContext): Promise<Service> {
   const core = await openStore(context, base);
   const { config, log, disposables } = context;
   const indexes = await openIndexes(core.store, config.operators, log, disposables);
-  Object.assign(context.lateParts, indexes);
-  core.policy.useEntities(new EntitySource(core.store, indexes));
-  const provider = await openProvider(context, base, core, indexes);
+  const pages = openPages(context, base, core, indexes);
+  const provider = createProvider(context, base, core, indexes, pages);
+  connect(core, indexes, provider);
+  await declareObjects(core.store, log);
   const mails = await registerWorkers(context, base, core, indexes);
   const manifests = await startPolicy(context, core, provider);
   await indexes.invitations.start();
-  const clocks = await followClocks(
-    context.config,
-    base.storage,
-    core.keys,
-    context.log,
-    context.disposables,
-  );
-  const server = createServer(context, base, core, indexes, provider, clocks);
-  context.lateParts.server = server;
+  const clocks = await followClocks(config, base.storage, core.keys, log, disposables);
+  const server = createServer(context, base, core, indexes, { provider, pages, clocks });
   const { store, policy } = core;
+  policy.activation.onChange(() => {
+    server.endDecoratedWatches();
+    indexes.invitations.check();
+  });
   const parts = { server, store, policy, provider, mails, clocks, manifests };
   return serve(context, base, core, parts);
 }
 
 /** Opens what every other part needs. The policy engine loads in the background. */
-async function openBase({ config, log, overrides, disposables, lateParts }: StartContext) {
+async function openBase({ config, log, overrides, disposables }: StartContext) {
   if (overrides.storage) disposables.add(() => overrides.storage!.close());
   const proxyTrust =
     config.frontProxy && followTrust(config.frontProxy, log, overrides.serviceAccount);
@@ -183,7 +169,6 @@ async function openBase({ config, log, overrides, disposables, lateParts }: Star
       ? undefined
       : new (await import('../../../observability/metrics/metrics.js')).Metrics(log);
   const engine = openEngine(kinds, actions, {
-    operators: () => currentOperators(lateParts.store!, lateParts.groups!),
     onEvaluationError: EvaluationErrorLog.handler(log),
     evaluationSeconds: metrics?.policyEvaluation,
     timeZone: config.policyTimeZone,
@@ -204,7 +189,7 @@ async function openStore(
   context: StartContext,
   { registry, engine, storage, baseURL, ...base }: BaseParts,
 ) {
-  const { config, log, overrides, disposables, lateParts } = context;
+  const { config, log, overrides, disposables } = context;
   const settings = await kindSettings(config, baseURL, storage, log);
   const watchCache = new WatchCache(storage, registry.kinds, log);
   const keys = base.keys ?? ensureKeys(keysFilePath(config));
@@ -215,59 +200,65 @@ async function openStore(
     log,
     disposables,
   );
-  const authorize = withLoad(
-    (attributes) => lateParts.policy!.authorize(attributes),
-    () => lateParts.policy!.authorize.load,
-  );
-  const ports = (...request: Parameters<IdentityProvider['ports']>): Ports => ({
-    ...lateParts.provider!.ports(...request),
-    policy: lateParts.policy!,
-  });
-  const dependencies = { storage, registry, watchCache, keys, settings, authorize, ports };
-  const store = new Store({ ...dependencies, assertRights });
-  lateParts.store = store;
-  const policy = openPolicyAuthorizer(
-    await engine,
-    store,
-    log,
-    () => {
-      lateParts.server?.endDecoratedWatches();
-      lateParts.invitations?.check();
-    },
-    overrides.decisionIntervalMs,
-  );
-  lateParts.policy = policy;
+  const store = new Store({ storage, registry, watchCache, keys, settings, assertRights });
+  const policy = openPolicyAuthorizer(await engine, store, log, overrides.decisionIntervalMs);
   const outbox = new Outbox(store, keys, log);
   disposables.add(() => watchCache.stop());
   await watchCache.start();
-  return { settings, watchCache, keys, authorize, ports, store, policy, outbox };
+  return { watchCache, keys, store, policy, outbox };
 }
 
-/** Creates the provider and the objects that are always there. */
-async function openProvider(
-  { log, disposables, lateParts }: StartContext,
-  { metrics }: BaseParts,
-  { store, keys, authorize, outbox }: CoreParts,
-  indexes: Indexes,
-): Promise<IdentityProvider> {
-  const provider = createIdentityProvider({
-    store,
-    keys,
-    authorize,
-    indexes,
-    sharedAssets: () => lateParts.server!.sharedAssets!,
-    log,
-    outbox,
-    metrics,
+const openPages = (
+  { config, root }: StartContext,
+  { baseURL }: BaseParts,
+  { store }: CoreParts,
+  { appearance }: Indexes,
+): Pages =>
+  new Pages(join(root, 'dist/ui'), {
+    mailbox: config.mockMail,
+    baseURL,
+    appearance,
+    version: store.registry.version,
+    shells: shellLanguages(baseURL),
   });
-  lateParts.provider = provider;
+
+function createProvider(
+  { log, disposables }: StartContext,
+  { metrics }: BaseParts,
+  { store, keys, policy, outbox }: CoreParts,
+  indexes: Indexes,
+  { shared }: Pages,
+): IdentityProvider {
+  const { authorizer } = policy;
+  const deps = { store, keys, authorizer, indexes, sharedAssets: shared, log, outbox, metrics };
+  const provider = createIdentityProvider(deps);
   disposables.add(provider.unfinishedSignIns.follow());
+  return provider;
+}
+
+/** Connects store and policy with what needs them; no call is made before. */
+function connect({ store, policy }: CoreParts, indexes: Indexes, provider: IdentityProvider): void {
+  store.connect({
+    authorizer: policy.authorizer,
+    ports: () => portsOf(policy, provider),
+  });
+  policy.connect(new EntitySource(store, indexes));
+}
+
+/** Returns the ports of a request, or of a call of the service itself. */
+const portsOf = (
+  policy: PolicyAuthorizer,
+  provider: IdentityProvider,
+  ...request: Parameters<IdentityProvider['ports']>
+): Ports => ({ ...provider.ports(...request), policy });
+
+/** Creates the objects that are always there. */
+async function declareObjects(store: Store, log: Log): Promise<void> {
   await Promise.all([
     declareAppearance(store),
     declareBuiltIn(store),
     cancelRestoredRecoveries(store, log),
   ]);
-  return provider;
 }
 
 /** Registers the workers that process outbox rows. */
@@ -314,16 +305,21 @@ async function startPolicy(
   return manifests;
 }
 
+/** What the server serves beside objects. */
+interface ServedParts {
+  readonly provider: IdentityProvider;
+  readonly pages: Pages;
+  readonly clocks: ClockSkew | undefined;
+}
+
 function createServer(
-  { config, log, root }: StartContext,
+  { config, log }: StartContext,
   { proxyTrust, metrics, audit, baseURL }: BaseParts,
-  { watchCache, keys, authorize, ports, store, policy }: CoreParts,
-  { appearance, groups }: Indexes,
-  provider: IdentityProvider,
-  clocks: ClockSkew | undefined,
+  { watchCache, keys, store, policy }: CoreParts,
+  { groups }: Indexes,
+  { provider, pages, clocks }: ServedParts,
 ): Server {
   const mockMailHost = { url: new URL(baseURL), reason: 'while mail is mocked' };
-  const pages = { mailbox: config.mockMail, baseURL, appearance, version: store.registry.version };
   return new Server({
     release,
     description: apiDescription,
@@ -337,14 +333,14 @@ function createServer(
     log,
     baseURL,
     allowedHost: config.mockMail ? mockMailHost : undefined,
-    authorize,
+    authorizer: policy.authorizer,
     limits: store.networkLimits,
     authority: followAuthority(watchCache, groups, policy),
     authenticators: provider.authenticators,
-    ports,
+    ports: (...request) => portsOf(policy, provider, ...request),
     provider: (req, res) => provider.handle(req, res, req.network, req.auditID),
     errorPage: provider.errorPage,
-    pages: new Pages(join(root, 'dist/ui'), { ...pages, shells: provider.shells }),
+    pages,
     ...(proxyTrust && { proxyTrust }),
     ...(metrics && { metrics }),
     ...(audit && { audit }),

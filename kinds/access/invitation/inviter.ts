@@ -73,8 +73,12 @@ export async function mayStillInvite(
   const isWhole = (network === undefined) === (inviter.network === undefined);
   const at = fromTimestamp(metadata.creationTimestamp);
   const asker: Asker = { caller, facts: { site: inviter.site, network, at } };
-  const about = { kind: naming, name: metadata.name, caller, record: 'never' };
-  const creation = await call.decide('create', { ...about, ...asker.facts, client: spec.client });
+  const about = { kind: naming, name: metadata.name, caller };
+  const creation = await call.decideQuietly('create', {
+    ...about,
+    ...asker.facts,
+    client: spec.client,
+  });
   if (!creation.allowed) return isFailure(creation) || !isWhole ? undefined : false;
   for (const name of spec.groups) {
     if (!(await tx.get(Group, name))) continue;
@@ -117,11 +121,10 @@ const decideGroup = async (
   name: string,
   { caller, facts }: Asker,
 ): Promise<Decision> =>
-  call.decide('update', {
+  call.decideQuietly('update', {
     ...facts,
     caller,
     kind: Group,
     name,
     object: await tx.get(Group, name),
-    record: 'never',
   });

@@ -17,13 +17,12 @@ export async function canSignInWithoutPasskey(
 ): Promise<boolean> {
   const browser = { type: 'Browser', interaction: 'a'.repeat(32) };
   for (const method of emailMethods) {
-    const canBegin = await call.decide('interactions/login', {
+    const canBegin = await call.decideQuietly('interactions/login', {
       caller: browser,
       kind: naming,
       name: browser.interaction,
       client: accountPageClient,
       method,
-      record: 'never',
     });
     const facts = await accountFacts(
       call,
@@ -32,8 +31,7 @@ export async function canSignInWithoutPasskey(
     );
     if (
       canBegin.allowed &&
-      (await call.decide('signIn', { ...facts, client: accountPageClient, record: 'never' }))
-        .allowed
+      (await call.decideQuietly('signIn', { ...facts, client: accountPageClient })).allowed
     )
       return true;
   }

@@ -8,6 +8,7 @@ import { cookieNames } from '../../../provider/context/cookies.js';
 import { inUnitOfWork } from '../../../provider/context/current-request.js';
 import { Records, recordKey } from '../../../provider/context/records.js';
 import { UnitOfWork } from '../../../provider/context/unit-of-work.js';
+import { authorizerOf } from '../../../registry/authorizer.js';
 import { defaultLimits } from '../../../registry/limits/limit-settings.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
 import { digest, Keys, nameOf } from '../../../security/keyring.js';
@@ -40,7 +41,7 @@ export function adapterCases(
       secrets: { keys, epoch, records: new Records(keys, epoch) },
       runtime: { log: undefined as never, count: () => {}, runInBackground: () => {} },
       policy: {
-        authorize: () => ({ allowed: true, reasons: [] }),
+        authorizer: authorizerOf(() => ({ allowed: true, reasons: [] })),
         groups: { cachedGroupsOf: () => [], groupsOf: async () => [] },
         operatorPasskeys: {
           currentFacts: async () => ({
@@ -58,7 +59,7 @@ export function adapterCases(
       pages: {
         cookies: cookieNames(house.baseURL),
         appearance: { current: { spec: {}, mail: {}, stylesheet: undefined, assets: new Map() } },
-        sharedAssets: () => ({ stylesheet: '', icon: '' }),
+        sharedAssets: { stylesheet: '', icon: '' },
       },
       signIns: {
         metrics: new SignInMetrics(),

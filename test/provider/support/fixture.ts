@@ -23,7 +23,7 @@ import {
   type IdentityProvider,
   type ProviderDeps,
 } from '../../../provider/provider.js';
-import type { Authorizer } from '../../../registry/authorizer.js';
+import { type Authorizer, authorizerOf } from '../../../registry/authorizer.js';
 import { objectKey } from '../../../registry/encoded-object.js';
 import type { Caller, Decision, Draft, ObjectOf, Ports, Settings } from '../../../registry/kind.js';
 import { defaultLimits } from '../../../registry/limits/limit-settings.js';
@@ -47,7 +47,7 @@ const keysFile = testKeys();
 export interface HouseOptions {
   storage?: Storage;
   keys?: KeysFile;
-  authorize?: Authorizer;
+  authorize?: Authorizer['decideQuietly'];
   baseURL?: string;
   settings?: Partial<Settings>;
   scopeIndex?: ProviderDeps['indexes']['scopeIndex'];
@@ -196,42 +196,40 @@ export class House {
       Group,
     ];
     const watchCache = new WatchCache(storage, kinds, log);
-    const authorize: Authorizer = options.authorize ?? (() => permitted);
-    const identity: { it?: IdentityProvider } = {};
+    const authorizer = authorizerOf(options.authorize ?? (() => permitted));
     const store = new Store({
       storage,
       registry: new Registry(kinds, []),
       watchCache,
       keys,
       settings,
-      authorize,
-      ports: () => identity.it?.ports() as Ports,
     });
     const outbox = new Outbox(store, keys, log);
     const groups = new Memberships(store, []);
     const scopeIndex = new ScopeIndex(store);
-    identity.it = createIdentityProvider({
+    const identity = createIdentityProvider({
       store,
       keys,
-      authorize,
+      authorizer,
       indexes: {
         groups,
         operatorPasskeys: noOperators,
         scopeIndex: options.scopeIndex ?? scopeIndex,
         appearance: { current: { spec: {}, mail: {}, stylesheet: undefined, assets: new Map() } },
       },
-      sharedAssets: () => ({ stylesheet: '/assets/site.css', icon: '/assets/icon.svg' }),
+      sharedAssets: { stylesheet: '/assets/site.css', icon: '/assets/icon.svg' },
       log,
       outbox,
       ...options.deps,
     });
+    store.connect({ authorizer, ports: () => identity.ports() as Ports });
     await watchCache.start();
     await groups.start();
     await scopeIndex.start();
     outbox.start();
     const closers = [
       () => closeServer(server),
-      () => identity.it!.settled(),
+      () => identity.settled(),
       () => outbox.stop(),
       async () => {
         groups.stop();
@@ -245,7 +243,7 @@ export class House {
       storage,
       store,
       keys,
-      identity: identity.it,
+      identity: identity,
       baseURL,
       address,
       closers,
