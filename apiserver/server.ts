@@ -30,6 +30,7 @@ import { refuseUntilReady } from './chain/readiness.js';
 import { afterwards, type Step } from './chain/step.js';
 import { withinSpan } from './chain/tracing.js';
 import type { ApiDescription } from './discovery/api-description.js';
+import type { SpendBudget } from './handlers/body-reader.js';
 import { Watcher } from './handlers/watch/watch.js';
 import { Health, type HealthCheck } from './health.js';
 import { prepareRefusal } from './http/body.js';
@@ -71,6 +72,8 @@ interface ServerDependencies extends AccessLogParts {
   /** The ports of the kinds for a request; none by default. */
   readonly ports?: (req: ApiRequest, res: ApiResponse) => Ports;
   readonly limits: NetworkLimits;
+  /** Counts changes with a body; by default they are not. */
+  readonly spendBudget?: SpendBudget;
   /** When what open watches were permitted by changes; without it they are checked at intervals. */
   readonly authority?: AuthorityChanges;
   /** Health checks besides those of the server itself. */

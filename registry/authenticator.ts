@@ -6,7 +6,7 @@ export interface AuthenticationRequest {
   readonly request: IncomingMessage;
   /** Returns a cookie's value; undefined if it is absent or was sent with two values. */
   cookie(name: string): string | undefined;
-  /** The name of the requested object, if its kind is bound to a cookie. */
+  /** The name of the requested object, if its kind has holders. */
   readonly boundName?: string;
 }
 

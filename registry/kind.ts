@@ -106,7 +106,9 @@ export interface Call {
    * epoch) and `entities` replace what the request has.
    */
   decide(action: string, facts: Record<string, unknown>): Promise<Decision>;
+  /** Asks about a change; `Decision.recordIn` records it in the commit. */
   decideChange(action: string, facts: Record<string, unknown>): Promise<Decision>;
+  /** Asks about what no one does yet: nothing is recorded. */
   decideQuietly(action: string, facts: Record<string, unknown>): Promise<Decision>;
   /** Sends the caller a warning beside the answer, in English (in Kubernetes, a Warning header). */
   warn(message: string): void;
@@ -269,7 +271,7 @@ interface KindNaming {
 }
 
 /** Who may reach objects of a kind, how they come to be, and what their requests cost. */
-interface KindAccess<O> {
+interface KindAccess {
   /** A verb that is not listed is 405; the policy is not asked. */
   verbs: readonly Verb[];
   /**
@@ -277,8 +279,8 @@ interface KindAccess<O> {
    * range, rules may speak of it, and it goes with its owner; with `metadata.name` it owns itself.
    */
   owner?: 'metadata.name' | `spec.${string}` | `status.${string}`;
-  /** Visible only to the browser that holds the cookie of its name; for all others it is 404. */
-  boundToCookie?: boolean;
+  /** Reports whether a caller holds the object, as a browser by its cookie; for others it is 404. */
+  heldBy?: (caller: Caller, name: string) => boolean;
   /** Other sites' pages may read it without credentials, if policy permits that. */
   isPublic?: boolean;
   /** The service generates the name; a create with a name is refused. */
@@ -289,8 +291,6 @@ interface KindAccess<O> {
   bodyLimit?: number;
   /** Limits updates and patches by client network, before the body is decoded; more are 429. */
   changeLimit?: LimitOf;
-  /** The account whose daily budget a browser's changes count against; undefined until known. */
-  budgetAccount?: (object: O) => string | undefined;
 }
 
 /** What objects of a kind consist of, and how they are kept. */
@@ -337,7 +337,7 @@ export interface KindDefinition<
   I extends z.ZodTypeAny,
   O = KindObject<z.infer<S>, z.infer<T>, z.infer<I>>,
 > extends KindNaming,
-    KindAccess<O>,
+    KindAccess,
     KindStorage<S, T, I, O>,
     KindPresentation<O> {}
 

@@ -7,8 +7,8 @@ import { readConfig } from '../cmd/vestibule/options/config.js';
 import { settings } from '../cmd/vestibule/options/flags.js';
 // @ts-expect-error the generators have no types
 import { valuesOf } from '../hack/generate/chart.mjs';
+import { limitSettings } from '../kinds/limits/limit-settings.js';
 import { release } from '../observability/build-info.js';
-import { limitSettings } from '../registry/limits/limit-settings.js';
 
 /** What holds of the chart without Helm; hack/test-cluster holds the rest. */
 const chart = join(import.meta.dirname, '../deploy/chart');

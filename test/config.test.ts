@@ -11,14 +11,16 @@ import {
   variableName,
 } from '../cmd/vestibule/options/flags.js';
 import { configSchema } from '../cmd/vestibule/options/json-schema.js';
-import { limitFlag } from '../registry/limits/limit-flag.js';
 import {
   defaultLimits,
+  limitContradictions,
+  limitSettings,
+} from '../kinds/limits/limit-settings.js';
+import { limitFlag } from '../registry/limits/limit-flag.js';
+import {
   type LimitName,
   type LimitSetting,
-  limitContradictions,
   limitFault,
-  limitSettings,
   parseLimit,
 } from '../registry/limits/limit-settings.js';
 import { stopAll, temporary } from './support/service.js';

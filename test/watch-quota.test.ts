@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { WatchQuota } from '../apiserver/handlers/watch/watch-quota.js';
+import { defaultLimits } from '../kinds/limits/limit-settings.js';
 import type { Caller } from '../registry/kind.js';
 import { LimitRefusals } from '../registry/limits/limit-refusals.js';
-import { defaultLimits } from '../registry/limits/limit-settings.js';
 
 test('a refusal of a watch counts under its setting, and names the flag to an operator', () => {
   const limits = { ...defaultLimits, watchesPerSession: 1, watchesPerAccount: 2 };

@@ -14,11 +14,11 @@ import type {
   ResourceRequest,
 } from '../apiserver/http/message.js';
 import type { Encoder } from '../apiserver/http/response.js';
+import { defaultLimits } from '../kinds/limits/limit-settings.js';
 import { Group } from '../kinds/people/group/group.js';
 import type { AuthorityChanges } from '../registry/authority-changes.js';
 import { encode } from '../registry/encoded-object.js';
 import type { Caller, KindObject } from '../registry/kind.js';
-import { defaultLimits } from '../registry/limits/limit-settings.js';
 import type { Store } from '../registry/store/store.js';
 import { WatchCacheEvent } from '../registry/watchcache/event.js';
 import type { Change } from '../storage/storage.js';

@@ -121,9 +121,9 @@ export class Authentication {
   }
 }
 
-/** Returns the name of the requested object, if its kind is bound to a cookie. */
+/** Returns the name of the requested object, if its kind has holders. */
 export const boundName = ({ kind, name }: ResourceRequestInfo): string | undefined =>
-  kind.boundToCookie ? name : undefined;
+  kind.heldBy ? name : undefined;
 
 /**
  * Reports whether the token is verified here. The provider verifies its own, and health checks are

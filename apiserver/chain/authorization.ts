@@ -115,12 +115,7 @@ export class Authorization {
     if (!isForObject(context))
       return this.#withEntities(context, undefined, (loaded) => this.#authorizeCollection(loaded));
     const { kind, name, verb } = context.requestInfo;
-    if (
-      kind.boundToCookie &&
-      !(caller.type === 'Browser' && caller.interaction === name) &&
-      verb !== 'list'
-    )
-      throw notFound(kind, name);
+    if (kind.heldBy && !kind.heldBy(caller, name) && verb !== 'list') throw notFound(kind, name);
     const cached = this.#lastKnown(context);
     return cached
       ? this.#withEntities(
@@ -293,7 +288,7 @@ export class Authorization {
     if (
       !target &&
       !context.assumesExistence &&
-      (requestInfo.verb !== 'watch' || requestInfo.kind.boundToCookie)
+      (requestInfo.verb !== 'watch' || requestInfo.kind.heldBy)
     )
       throw notFound(requestInfo.kind, requestInfo.name);
     return this.#authorizedRequest(context, target, decision);

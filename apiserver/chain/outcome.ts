@@ -16,7 +16,7 @@ export function outcomeOf(
   context: AuthorizationRequestContext,
 ): { readonly outcome?: OutcomeAuthorizer } {
   const { kind, verb, name } = context.requestInfo;
-  if (!changingVerbs.has(verb) || kind.boundToCookie) return {};
+  if (!changingVerbs.has(verb) || kind.heldBy) return {};
   return {
     outcome: {
       kind,

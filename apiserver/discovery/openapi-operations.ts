@@ -192,7 +192,7 @@ export const verbOperations: Record<
           responses(200, `The ${kind.kind}.`, schemaRef(kind.kind), commonErrors),
           representations('Table', 'PartialObjectMetadata'),
         ),
-        ...(kind.boundToCookie && {
+        ...(kind.heldBy && {
           303: { description: 'A browser that navigates is led to the page.' },
           ...responses(410, 'Over.', schemaRef('Status'), []),
         }),
@@ -247,7 +247,7 @@ export const verbOperations: Record<
   delete: {
     item: true,
     describe: (kind) => ({
-      summary: kind.boundToCookie
+      summary: kind.heldBy
         ? 'Cancels the sign-in. The Client receives `access_denied`.'
         : `Deletes a ${kind.kind}.`,
       parameters: [

@@ -1,5 +1,3 @@
-import type { Limits } from '../../registry/limits/limit-settings.js';
-import type { NetworkLimits } from '../../registry/limits/network-limits.js';
 import { parseJSONPatch } from '../codec/json-patch.js';
 import { parseYAML } from '../codec/yaml.js';
 import {
@@ -10,24 +8,30 @@ import {
   requireBodyType,
   requireObject,
 } from '../http/body.js';
-import type { PermittedRequest } from '../http/message.js';
-import { spendAccountBudget } from './account-budget.js';
+import type { AuthorizedRequest, PermittedRequest } from '../http/message.js';
 import type { Change } from './apply-body.js';
+
+/**
+ * Counts a change with a body of so many bytes before anything is done; throws 429 if its caller has
+ * made too many. `now` in ms since the epoch.
+ */
+export type SpendBudget = (change: AuthorizedRequest, bytes: number, now: number) => Promise<void>;
 
 /** Reads the bodies of changes within limits. */
 export class BodyReader {
-  readonly #limits: NetworkLimits;
-  readonly #settings: Limits;
+  readonly #max: number;
+  readonly #spendBudget: SpendBudget | undefined;
 
-  constructor(limits: NetworkLimits, settings: Limits) {
-    this.#limits = limits;
-    this.#settings = settings;
+  /** `max` is the largest body in bytes, of a kind that does not say. */
+  constructor(max: number, spendBudget: SpendBudget | undefined) {
+    this.#max = max;
+    this.#spendBudget = spendBudget;
   }
 
   /** Returns the change of a PUT or PATCH that is no apply; throws 400, 413, 415 or 429. */
   async readChange(
     req: PermittedRequest,
-    max = this.#settings.requestBodySize,
+    max = this.#max,
     accepted?: readonly string[],
   ): Promise<Change> {
     const type = requireBodyType(req, accepted);
@@ -39,26 +43,20 @@ export class BodyReader {
   /** Returns the configuration of an apply, JSON or YAML; throws 400, 413, 415 or 429. */
   async readConfiguration(
     req: PermittedRequest,
-    max = this.#settings.requestBodySize,
+    max = this.#max,
   ): Promise<Record<string, unknown>> {
     requireBodyType(req);
     return requireObject(await parseYAML(await this.#readCounted(req, max)));
   }
 
-  /** Reads a JSON or YAML body and counts it against the account's daily budget. */
-  async readBody(req: PermittedRequest, max = this.#settings.requestBodySize): Promise<unknown> {
+  /** Reads a JSON or YAML body and counts it against the budget of its caller. */
+  async readBody(req: PermittedRequest, max = this.#max): Promise<unknown> {
     return parseBody(req, await this.#readCounted(req, max));
   }
 
   async #readCounted(req: PermittedRequest, max: number): Promise<Buffer> {
     const bytes = await readBytes(req, max);
-    await spendAccountBudget(
-      this.#limits,
-      this.#settings,
-      req.authorized,
-      bytes.length,
-      Date.now(),
-    );
+    await this.#spendBudget?.(req.authorized, bytes.length, Date.now());
     return bytes;
   }
 }

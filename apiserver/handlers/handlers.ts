@@ -39,7 +39,7 @@ import { pageRedirect } from '../http/page-redirect.js';
 import type { Encoder } from '../http/response.js';
 import { Applier } from './apply.js';
 import { applyBody, draftOf } from './apply-body.js';
-import { BodyReader } from './body-reader.js';
+import { BodyReader, type SpendBudget } from './body-reader.js';
 import { callOf } from './call.js';
 import { deleteCollection } from './delete-collection.js';
 import { checkPreconditions, deleted, readDeleteOptions } from './delete-options.js';
@@ -60,6 +60,7 @@ export interface HandlerDependencies {
   authorization: Authorization;
   encoder: Encoder;
   limits: NetworkLimits;
+  spendBudget?: SpendBudget;
   ports(req: ApiRequest, res: ApiResponse): Ports;
 }
 
@@ -76,7 +77,7 @@ export class Handlers {
   constructor(parts: HandlerDependencies) {
     this.#parts = parts;
     this.#bodyLimit = parts.store.settings.limits.requestBodySize;
-    this.#bodies = new BodyReader(parts.limits, parts.store.settings.limits);
+    this.#bodies = new BodyReader(this.#bodyLimit, parts.spendBudget);
     this.#applier = new Applier(parts.registry, parts.authorization, this.#bodies);
   }
 
@@ -108,7 +109,7 @@ export class Handlers {
 
   #sendObject(req: ObjectRequest, res: ApiResponse, target: EncodedObject): Awaitable<void> {
     const { requestInfo, caller } = req.authorized;
-    if (requestInfo.kind.boundToCookie && isNavigation(req))
+    if (requestInfo.kind.heldBy && isNavigation(req))
       return this.#parts.encoder.send(req, res, 303, empty, pageRedirect(requestInfo.name));
     if (requestInfo.representation !== wholeRepresentation)
       return this.#parts.encoder.send(

@@ -20,7 +20,7 @@ export function pageOfRefused(req: ApiRequest): string | undefined {
   const { requestInfo, caller } = req;
   return requestInfo?.type === 'resource' &&
     caller !== undefined &&
-    requestInfo.kind.boundToCookie &&
+    requestInfo.kind.heldBy &&
     requestInfo.verb === 'get' &&
     requestInfo.action === undefined &&
     isNavigation(req)

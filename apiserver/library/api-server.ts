@@ -7,7 +7,7 @@ import {
   authorizerOf,
 } from '../../registry/authorizer.js';
 import type { AnyKind, Decision, Ports, Settings } from '../../registry/kind.js';
-import { defaultLimits, type Limits } from '../../registry/limits/limit-settings.js';
+import { defaultsOf, type Limits, serverLimits } from '../../registry/limits/limit-settings.js';
 import { minuteMs } from '../../registry/schema/units.js';
 import { Controller, type Reconciler } from '../../registry/store/controller.js';
 import { Outbox, type Worker } from '../../registry/store/outbox.js';
@@ -219,7 +219,7 @@ async function openStore(context: StartContext, { baseURL }: Endpoint): Promise<
     component,
     baseURL,
     limitFactor: 1,
-    limits: { ...defaultLimits, ...options.limits },
+    limits: { ...defaultsOf(serverLimits), ...options.limits },
     epoch: await readEpoch(storage),
     ...options.settings,
   } as Settings;

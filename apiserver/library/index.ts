@@ -29,7 +29,7 @@ export type {
 } from '../../registry/kind.js';
 // Kinds
 export { type DefineKind, type KindDefaults, kindsOf } from '../../registry/kinds-of.js';
-export { defaultLimits, type Limits } from '../../registry/limits/limit-settings.js';
+export type { Limits } from '../../registry/limits/limit-settings.js';
 
 // Schemas
 export {

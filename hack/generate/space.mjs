@@ -5,7 +5,7 @@ import {
   signInRecords,
   storeFactors,
 } from '../../dist/cmd/vestibule/serve/warnings/space-need.js';
-import { defaultLimits } from '../../dist/registry/limits/limit-settings.js';
+import { defaultLimits } from '../../dist/kinds/limits/limit-settings.js';
 
 const gigabyte = 1e9;
 const number = (value, digits = 0) =>

@@ -19,10 +19,9 @@ export { type InteractionObject } from './schema.js';
 export const Interaction = defineKind({
   kind: naming.kind,
   resource: naming.resource,
-  boundToCookie: naming.boundToCookie,
+  heldBy: naming.heldBy,
   nameSource: 'service',
   bodyLimit: 64 << 10,
-  budgetAccount: ({ internal }) => internal.login?.account ?? internal.account,
   description: 'A sign-in in progress.',
   verbs: ['get', 'list', 'watch', 'delete'],
   spec: InteractionSpec,

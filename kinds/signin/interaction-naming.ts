@@ -1,3 +1,4 @@
+import type { Caller } from '../../registry/caller.js';
 import { group } from '../define-kind.js';
 
 /** The names of the Interaction kind, for modules that the kind itself imports. */
@@ -5,5 +6,6 @@ export const naming = {
   kind: 'Interaction',
   resource: 'interactions',
   group,
-  boundToCookie: true,
+  heldBy: (caller: Caller, name: string): boolean =>
+    caller.type === 'Browser' && caller.interaction === name,
 } as const;

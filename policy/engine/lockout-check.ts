@@ -320,7 +320,7 @@ function signInRequests(
   time: number,
 ): AuthorizationAttributes[] {
   const { operator, method, site, network } = path;
-  const kind = kinds.find(({ boundToCookie }) => boundToCookie);
+  const kind = kinds.find(({ heldBy }) => heldBy);
   const browser: Caller = { type: 'Browser', interaction };
   const { caller, facts: person } = personOf(path, time);
   const origin = { site, network };

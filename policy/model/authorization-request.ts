@@ -224,7 +224,7 @@ export class AuthorizationRequest {
 
   #signIn(): Readonly<Record<string, unknown>> | undefined {
     const { kind, object } = this.attributes;
-    if (!kind?.boundToCookie || !object) return undefined;
+    if (!kind?.heldBy || !object) return undefined;
     const { login, acrRequested } = (object.internal ?? {}) as SignInRecord;
     return {
       acrRequested,

@@ -136,7 +136,7 @@ export function vocabularyOf(kinds: readonly AnyKind[], actions: readonly Action
       attributes: {
         ...(existing?.attributes ?? attributeTypesOf(kind.kind)),
         ...(kind.owner && { owner: 'Account' }),
-        ...(kind.boundToCookie && { browser: 'Browser' }),
+        ...(kind.heldBy && { browser: 'Browser' }),
       },
     });
   }

@@ -107,12 +107,12 @@ export function attributesOf(
 
 /** The name of an object follows from its owner or its browser; `*` is the collection. */
 function nameOf(
-  { owner, boundToCookie }: AnyKind,
+  { owner, heldBy }: AnyKind,
   { id }: CedarUID,
   entity: CedarEntity | undefined,
 ): string | undefined {
   if (id === '*') return undefined;
-  if (boundToCookie) return referenced(entity?.attrs.browser) ?? id;
+  if (heldBy) return referenced(entity?.attrs.browser) ?? id;
   const account = referenced(entity?.attrs.owner);
   if (!owner || account === undefined) return id;
   return owner === 'metadata.name' ? account : `${account}-${id}`;

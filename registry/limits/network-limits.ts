@@ -5,7 +5,7 @@ import { type StatusError, tooManyRequestsUntil } from '../status/status.js';
 import { toStatusError } from '../status/storage-errors.js';
 import { KeyedMutex } from './keyed-mutex.js';
 import { LimitRefusals } from './limit-refusals.js';
-import { defaultLimits, type Limits } from './limit-settings.js';
+import { defaultsOf, type Limits, serverLimits } from './limit-settings.js';
 import { type Prefixes, prefixesOf, type Width } from './prefixes.js';
 import { type Limit, limitKey, scaleLimit } from './rate-limit.js';
 
@@ -36,8 +36,11 @@ interface CountedNetwork {
 /** The network name of a ceiling for all networks. */
 const allNetworks = 'everybody';
 
+/** The limits of limits. */
+type NetworkSettings = Pick<Limits, 'limitRecords' | 'networkFactorMiddle' | 'networkFactorWide'>;
+
 /** Limits new limit records of all kinds, so that strangers cannot fill the store with them. */
-const recordLimit = ({ limitRecords }: Limits): Limit => ({
+const recordLimit = ({ limitRecords }: NetworkSettings): Limit => ({
   name: 'limitrecords',
   setting: 'limitRecords',
   max: limitRecords,
@@ -54,7 +57,7 @@ export class NetworkLimits {
   readonly refusals = new LimitRefusals();
   readonly #storage: Storage;
   readonly #factor: number;
-  readonly #limits: Limits;
+  readonly #limits: NetworkSettings;
   readonly #blocks = new BoundedMap<string, Block>(maxNetworks);
   /** Blocks of the ceilings for all networks; never evicted. */
   readonly #ceilingBlocks = new Map<string, Block>();
@@ -66,7 +69,7 @@ export class NetworkLimits {
   readonly #networks = new BoundedMap<string, CountedNetwork>(maxNetworks);
   readonly #ratios = new Map<string, { readonly at: number; readonly ratio: Promise<number> }>();
 
-  constructor(storage: Storage, factor = 1, limits: Limits = defaultLimits) {
+  constructor(storage: Storage, factor = 1, limits: NetworkSettings = defaultsOf(serverLimits)) {
     this.#storage = storage;
     this.#factor = factor;
     this.#limits = limits;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { type CertificatePair } from '../../cmd/vestibule/serve/tls/self-signed-certificate.js';
+import type { CertificatePair } from '../../cmd/vestibule/serve/tls/self-signed-certificate.js';
 import { type Aggregated, API, aggregate } from '../support/cluster/aggregated.js';
 import { authority, certificate, master, proxyOf } from '../support/cluster/frontproxy.js';
 import { clientAuth } from '../support/cluster/issue-certificate.js';

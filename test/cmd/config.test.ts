@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { settingKey, settings } from '../../cmd/vestibule/options/flags.js';
-import { limitSettings } from '../../registry/limits/limit-settings.js';
+import { limitSettings } from '../../kinds/limits/limit-settings.js';
 import { makeCertificate } from '../support/cluster/issue-certificate.js';
 import { Following, type Ran, stopFollowing, vestibule } from '../support/command.js';
 import { exchange } from '../support/people/tab.js';

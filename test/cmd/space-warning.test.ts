@@ -5,8 +5,8 @@ import {
   loadOf,
   warnOfSpace,
 } from '../../cmd/vestibule/serve/warnings/space-warning.js';
+import { defaultLimits } from '../../kinds/limits/limit-settings.js';
 import { createLog } from '../../observability/log.js';
-import { defaultLimits } from '../../registry/limits/limit-settings.js';
 import { signIn } from '../support/people/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { stores } from '../support/stores.js';

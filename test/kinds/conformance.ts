@@ -77,7 +77,7 @@ export function conforms(kind: AnyKind, samples: Samples): void {
     });
 
     test('answers a GET and a list alike, internal never on the wire', async () => {
-      if (kind.boundToCookie) return;
+      if (kind.heldBy) return;
       const { body, bytes } = await operator.get(at()).is(200);
       expect(body).toMatchObject({
         apiVersion: 'id.vestibule.org/v1alpha1',
@@ -105,7 +105,7 @@ export function conforms(kind: AnyKind, samples: Samples): void {
     });
 
     test('is a row of its table, a cell a column', async () => {
-      if (kind.boundToCookie) return;
+      if (kind.heldBy) return;
       const { body } = await operator
         .get(`${kind.resource}?labelSelector=sample%3Dyes`, {
           headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type CertificatePair } from '../../cmd/vestibule/serve/tls/self-signed-certificate.js';
+import type { CertificatePair } from '../../cmd/vestibule/serve/tls/self-signed-certificate.js';
 import {
   authority,
   certificate,

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { defaultLimits } from '../../kinds/limits/limit-settings.js';
 import { EventRateLimiter } from '../../policy/decisions/rate-limit.js';
-import { defaultLimits } from '../../registry/limits/limit-settings.js';
 
 const hour = 3_600_000;
 const taken = (

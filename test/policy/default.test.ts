@@ -118,13 +118,13 @@ const targets = (
   kind: AnyKind,
 ): Record<string, Pick<AuthorizationAttributes, 'name' | 'owner'>> => ({
   'the collection': {},
-  'my object': { name: kind.boundToCookie ? mine : ownedBy(kind, me) },
-  'an object of another': { name: kind.boundToCookie ? another : ownedBy(kind, other) },
+  'my object': { name: kind.heldBy ? mine : ownedBy(kind, me) },
+  'an object of another': { name: kind.heldBy ? another : ownedBy(kind, other) },
   ...(kind.owner && { 'my range': { owner: me }, 'the range of another': { owner: other } }),
 });
 
-const isMine = ({ owner, boundToCookie }: AnyKind, target: string): boolean =>
-  (owner !== undefined || boundToCookie === true) && target.startsWith('my ');
+const isMine = ({ owner, heldBy }: AnyKind, target: string): boolean =>
+  (owner !== undefined || heldBy !== undefined) && target.startsWith('my ');
 
 function rolesOf(subject: string, kind: AnyKind, target: string): Role[] {
   const roles: Role[] = ['anyone'];
@@ -132,7 +132,7 @@ function rolesOf(subject: string, kind: AnyKind, target: string): Role[] {
     roles.push('account', ...(kind.owner && isMine(kind, target) ? ['owner' as const] : []));
   if (['operator', 'master'].includes(subject)) roles.push('operator');
   if (subject === 'operator' && kind.owner && isMine(kind, target)) roles.push('owningOperator');
-  if (subject === 'browser' && kind.boundToCookie && isMine(kind, target)) roles.push('bound');
+  if (subject === 'browser' && kind.heldBy && isMine(kind, target)) roles.push('bound');
   return roles;
 }
 

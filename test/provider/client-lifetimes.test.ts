@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
+import { defaultLimits } from '../../kinds/limits/limit-settings.js';
 import { lifetimes } from '../../provider/configuration/lifetimes.js';
-import { defaultLimits } from '../../registry/limits/limit-settings.js';
 import { clock } from '../support/clock.js';
 import { signIn } from '../support/people/signin.js';
 import { startTest, stopAll, type TestService } from '../support/service.js';

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as oidc from 'openid-client';
 import { builtInScopes } from '../../kinds/apps/claims/scopes.js';
-import { defaultLimits } from '../../registry/limits/limit-settings.js';
+import { defaultLimits } from '../../kinds/limits/limit-settings.js';
 import { clock } from '../support/clock.js';
 import { Browser } from './support/browser.js';
 import { House } from './support/fixture.js';

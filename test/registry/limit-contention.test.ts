@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { defaultLimits } from '../../registry/limits/limit-settings.js';
+import { defaultLimits } from '../../kinds/limits/limit-settings.js';
 import { NetworkLimits } from '../../registry/limits/network-limits.js';
 import type { Limit } from '../../registry/limits/rate-limit.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { defaultLimits } from '../../registry/limits/limit-settings.js';
+import { defaultLimits } from '../../kinds/limits/limit-settings.js';
 import { NetworkLimits } from '../../registry/limits/network-limits.js';
 import { addUse, type Limit, scaleLimit } from '../../registry/limits/rate-limit.js';
 import type { StatusError } from '../../registry/status/status.js';

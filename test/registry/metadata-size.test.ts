@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineKind } from '../../kinds/define-kind.js';
+import { defaultLimits } from '../../kinds/limits/limit-settings.js';
 import type { Call, KindObject } from '../../registry/kind.js';
-import { defaultLimits } from '../../registry/limits/limit-settings.js';
 import { metadataSizeFaults } from '../../registry/store/metadata-size.js';
 
 const Owned = defineKind({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { defineKind } from '../../kinds/define-kind.js';
+import { defaultLimits } from '../../kinds/limits/limit-settings.js';
 import { createLog } from '../../observability/log.js';
 import { authorizerOf } from '../../registry/authorizer.js';
 import type { AnyKind, Ports, Settings } from '../../registry/kind.js';
-import { defaultLimits } from '../../registry/limits/limit-settings.js';
 import { Outbox, type Worker } from '../../registry/store/outbox.js';
 import { Registry } from '../../registry/store/registry.js';
 import { Store } from '../../registry/store/store.js';

@@ -93,7 +93,7 @@ export class WatchStream {
 
   /** Whether a page follows these objects, of which a GET shows more than a watch. */
   get hasDecoration(): boolean {
-    return this.#kind.boundToCookie === true && this.#kind.strategy.decorate !== undefined;
+    return this.#kind.heldBy !== undefined && this.#kind.strategy.decorate !== undefined;
   }
 
   /** Runs the stream; resolves when it has ended. */

@@ -1,11 +1,10 @@
 import type { NameFallback } from '../../../kinds/apps/claims/name-fallback.js';
+import { limitContradictions, limitSettings } from '../../../kinds/limits/limit-settings.js';
 import { limitFlag } from '../../../registry/limits/limit-flag.js';
 import {
   type LimitName,
   type Limits,
-  limitContradictions,
   limitFault,
-  limitSettings,
   parseLimit,
 } from '../../../registry/limits/limit-settings.js';
 import { entriesOf } from '../../../registry/schema/typed-entries.js';

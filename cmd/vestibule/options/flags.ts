@@ -1,10 +1,7 @@
 import { nameFallbacks } from '../../../kinds/apps/claims/name-fallback.js';
+import { limitSettings } from '../../../kinds/limits/limit-settings.js';
 import { limitFlag, limitPrefix } from '../../../registry/limits/limit-flag.js';
-import {
-  type LimitName,
-  type LimitSetting,
-  limitSettings,
-} from '../../../registry/limits/limit-settings.js';
+import type { LimitName, LimitSetting } from '../../../registry/limits/limit-settings.js';
 import { entriesOf } from '../../../registry/schema/typed-entries.js';
 
 /**

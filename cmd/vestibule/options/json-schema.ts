@@ -1,4 +1,5 @@
-import { type LimitSetting, limitSettings } from '../../../registry/limits/limit-settings.js';
+import { limitSettings } from '../../../kinds/limits/limit-settings.js';
+import type { LimitSetting } from '../../../registry/limits/limit-settings.js';
 import { durationText, percentText, sizeText } from '../../../registry/schema/units.js';
 import { durationPattern, type Setting, settingKey, settings } from './flags.js';
 

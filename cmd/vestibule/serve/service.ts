@@ -5,6 +5,7 @@ import { inviteFirstOperator } from '../../../kinds/access/invitation/first-oper
 import { closingWorker } from '../../../kinds/accountactions/deletion-worker.js';
 import { declareAppearance } from '../../../kinds/appearance/appearance.js';
 import { declareBuiltIn } from '../../../kinds/apps/claims/scope-index.js';
+import { changeBudget } from '../../../kinds/change-budget.js';
 import { actions, kinds } from '../../../kinds/index.js';
 import { MockMessage } from '../../../kinds/mail/mock-message.js';
 import { noteDelivery } from '../../../kinds/mail-delivery.js';
@@ -335,6 +336,7 @@ function createServer(
     allowedHost: config.mockMail ? mockMailHost : undefined,
     authorizer: policy.authorizer,
     limits: store.networkLimits,
+    spendBudget: changeBudget(store),
     authority: followAuthority(watchCache, groups, policy),
     authenticators: provider.authenticators,
     ports: (...request) => portsOf(policy, provider, ...request),

@@ -1,16 +1,13 @@
 import { z } from 'zod';
 import type { KindObject, Transaction } from '../../../registry/kind.js';
-import {
-  type LimitSetting,
-  limitFault,
-  limitSettings,
-} from '../../../registry/limits/limit-settings.js';
+import { type LimitSetting, limitFault } from '../../../registry/limits/limit-settings.js';
 import { mapList, setList } from '../../../registry/schema/list-type.js';
 import { describePattern } from '../../../registry/schema/pattern.js';
 import { durationText } from '../../../registry/schema/units.js';
 import { invalidValue } from '../../../registry/status/field-errors.js';
 import { type Cause, invalid } from '../../../registry/status/status.js';
 import { defineKind, group } from '../../define-kind.js';
+import { limitSettings } from '../../limits/limit-settings.js';
 import { languageFaults } from '../../signin/language-faults.js';
 import { line, texts, webAddress } from '../../signin/schema-types.js';
 import { isWebUrl } from '../../signin/web-url.js';

@@ -1,10 +1,6 @@
 import { z } from 'zod';
 import type { Settings } from '../../../registry/kind.js';
-import {
-  type LimitSetting,
-  limitFault,
-  limitSettings,
-} from '../../../registry/limits/limit-settings.js';
+import { type LimitSetting, limitFault } from '../../../registry/limits/limit-settings.js';
 import { conditions } from '../../../registry/schema/conditions.js';
 import { mapList, setList } from '../../../registry/schema/list-type.js';
 import { describePattern } from '../../../registry/schema/pattern.js';
@@ -14,6 +10,7 @@ import { invalidValue } from '../../../registry/status/field-errors.js';
 import { alreadyExists, type Cause } from '../../../registry/status/status.js';
 import { isLoopback } from '../../../security/loopback.js';
 import { defineKind, group } from '../../define-kind.js';
+import { limitSettings } from '../../limits/limit-settings.js';
 import { accountPageClient } from '../../signin/account-page.js';
 import { languageFaults } from '../../signin/language-faults.js';
 import { line, redirectURI, texts, timestamp, webAddress } from '../../signin/schema-types.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
 import { freePort } from '../../../apiserver/http/free-port.js';
 import { ConfigError, readConfig } from '../../../cmd/vestibule/options/config.js';
-import { type CertificatePair } from '../../../cmd/vestibule/serve/tls/self-signed-certificate.js';
+import type { CertificatePair } from '../../../cmd/vestibule/serve/tls/self-signed-certificate.js';
 import {
   authority,
   callerOf,

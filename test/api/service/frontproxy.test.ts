@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { identityHeaderPattern, removeHeaders } from '../../../apiserver/requestheader/headers.js';
-import { type CertificatePair } from '../../../cmd/vestibule/serve/tls/self-signed-certificate.js';
+import type { CertificatePair } from '../../../cmd/vestibule/serve/tls/self-signed-certificate.js';
 import { type DecisionObject, PolicyDecision } from '../../../kinds/policy/policy-decision.js';
 import {
   authority,

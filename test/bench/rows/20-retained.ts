@@ -48,7 +48,7 @@ export const retained: Row = {
       kinds.reduce((sum, [kind, { byteDays }]) => sum + (has(kind) ? byteDays : 0), 0) / 1000;
     const [{ bytesOfDailySignIn }, { defaultLimits }] = await Promise.all([
       loadBuilt(bench, 'cmd/vestibule/serve/warnings/space-need.js'),
-      loadBuilt(bench, 'registry/limits/limit-settings.js'),
+      loadBuilt(bench, 'kinds/limits/limit-settings.js'),
     ]);
     const computed = bytesOfDailySignIn(defaultLimits) / 1000 / kB(() => true);
     const sample: Sample = {

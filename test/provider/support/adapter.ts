@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Interaction, type InteractionObject } from '../../../kinds/interaction/interaction.js';
 import { SignInMetrics } from '../../../kinds/interaction/sign-in-metrics.js';
+import { defaultLimits } from '../../../kinds/limits/limit-settings.js';
 import { clockTolerance, StoreAdapter } from '../../../provider/adapter/adapter.js';
 import { isFirstUse } from '../../../provider/adapter/replay-detection.js';
 import type { ProviderServices } from '../../../provider/context/context.js';
@@ -9,7 +10,6 @@ import { inUnitOfWork } from '../../../provider/context/current-request.js';
 import { Records, recordKey } from '../../../provider/context/records.js';
 import { UnitOfWork } from '../../../provider/context/unit-of-work.js';
 import { authorizerOf } from '../../../registry/authorizer.js';
-import { defaultLimits } from '../../../registry/limits/limit-settings.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
 import { digest, Keys, nameOf } from '../../../security/keyring.js';
 import { prefixRange, type Storage } from '../../../storage/storage.js';

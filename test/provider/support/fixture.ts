@@ -11,6 +11,7 @@ import { ScopeIndex } from '../../../kinds/apps/claims/scope-index.js';
 import { Client } from '../../../kinds/apps/client/client.js';
 import { Grant, grantName } from '../../../kinds/apps/grant.js';
 import { Interaction, type InteractionObject } from '../../../kinds/interaction/interaction.js';
+import { defaultLimits } from '../../../kinds/limits/limit-settings.js';
 import { Account } from '../../../kinds/people/account/account.js';
 import { Group } from '../../../kinds/people/group/group.js';
 import { Memberships } from '../../../kinds/people/group/membership-index.js';
@@ -26,7 +27,6 @@ import {
 import { type Authorizer, authorizerOf } from '../../../registry/authorizer.js';
 import { objectKey } from '../../../registry/encoded-object.js';
 import type { Caller, Decision, Draft, ObjectOf, Ports, Settings } from '../../../registry/kind.js';
-import { defaultLimits } from '../../../registry/limits/limit-settings.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
 import { Outbox } from '../../../registry/store/outbox.js';
 import { Registry } from '../../../registry/store/registry.js';

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CertificatePair } from '../../../cmd/vestibule/serve/tls/self-signed-certificate.js';
+import type { CertificatePair } from '../../../cmd/vestibule/serve/tls/self-signed-certificate.js';
 import { until } from '../patience.js';
 import { Tab } from '../people/tab.js';
 import { startTest, type TestOptions, type TestService, temporary } from '../service.js';

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CertificatePair } from '../../../cmd/vestibule/serve/tls/self-signed-certificate.js';
+import type { CertificatePair } from '../../../cmd/vestibule/serve/tls/self-signed-certificate.js';
 import { authority, certificate } from './frontproxy.js';
 import { serverAuth } from './issue-certificate.js';
 

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CertificatePair } from '../../../cmd/vestibule/serve/tls/self-signed-certificate.js';
+import type { CertificatePair } from '../../../cmd/vestibule/serve/tls/self-signed-certificate.js';
 import { type EtcdServer, freePorts, startEtcd } from '../../storage/etcd-server.js';
 import { scaled } from '../patience.js';
 import { Tab } from '../people/tab.js';

@@ -1,4 +1,4 @@
-import { count, duration, type LimitSetting } from './limit-setting.js';
+import { count, duration, type LimitSetting } from '../../registry/limits/limit-setting.js';
 
 const retentionBounds = 'less forgets what was decided before anyone asks, more fills the store';
 

@@ -1,4 +1,10 @@
-import { count, duration, type LimitSetting, percent, rateLimitBounds } from './limit-setting.js';
+import {
+  count,
+  duration,
+  type LimitSetting,
+  percent,
+  rateLimitBounds,
+} from '../../registry/limits/limit-setting.js';
 
 const tooShortToUse = 'people cannot finish in less, and what is not used should end';
 
@@ -90,24 +96,6 @@ export const signInLimits = {
     rateLimitBounds,
     'Mails in mailWindow, for the whole service; mails for browsers that signed in with the ' +
       'address before do not count.',
-  ),
-  networkFactorMiddle: count(
-    2,
-    [1, 256],
-    'what a site shares is more than one subscriber has, and less than all of them',
-    'Factor by which a /56 of IPv6 may exceed the limit of a /64, for every limit by network.',
-  ),
-  networkFactorWide: count(
-    4,
-    [1, 1_000],
-    'what a site shares is more than one subscriber has, and less than all of them',
-    'Factor by which a /48 of IPv6 may exceed the limit of a /64, and a /24 of IPv4 that of one address.',
-  ),
-  limitRecords: count(
-    6_000,
-    [100, 1_000_000],
-    'fewer refuse networks that were not seen before, more fill the store',
-    'New records of limits in a minute, for the whole service.',
   ),
   wrongCodeWindow: duration(
     '15m',
