@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { signIn } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { stopAll, type TestService } from '../support/service.js';
 import { closeBrowser, leaveAfterEach, Person } from './support/person.js';
 import { asPerson, reach } from './support/visitor.js';
+import { startOperated } from './support/visitors.js';
 
 let service: TestService;
 let operator: Tab;
@@ -29,11 +30,7 @@ const closed =
   '\n@id("no-names-for-app")\n@message("The app works without your name.")\nforbid (principal, action == Action::"share", resource == Scope::"profile")\nwhen { context.client == Client::"app" };\n';
 
 beforeAll(async () => {
-  service = await startTest({
-    flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
-  });
-  await createClient(service, 'app');
-  operator = (await signIn(service, 'op@example.test')).tab;
+  ({ service, operator } = await startOperated());
   ada = (await signIn(service, 'ada@example.test')).tab;
   original = (await service.tab().get('policies/p-1').is(200)).body.spec.cedar;
 });

@@ -1,36 +1,21 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { png } from '../../kinds/appearance/images.js';
 import { signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import type { TestService } from '../../support/service.js';
 import { changesOf, openConsole } from '../support/console.js';
 import { overflows } from '../support/inspection.js';
-import { closeBrowser, leaveAfterEach, type Person } from '../support/person.js';
-import { asPerson } from '../support/visitor.js';
+import { startOperated, visitors } from '../support/visitors.js';
 
 let service: TestService;
 let operator: Tab;
 let ada: Tab;
-const people: Person[] = [];
-const arrive = async (tab: Tab, options: Parameters<typeof asPerson>[2] = {}): Promise<Person> => {
-  const person = await asPerson(service, tab, { locale: 'en-GB', ...options });
-  people.push(person);
-  return person;
-};
+const arrive = visitors(() => service);
 const logo = { name: 'logo.png', mimeType: 'image/png', buffer: png(48, 24) };
 
 beforeAll(async () => {
-  service = await startTest({
-    flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
-  });
-  await createClient(service, 'app');
-  operator = (await signIn(service, 'op@example.test')).tab;
+  ({ service, operator } = await startOperated());
   ada = (await signIn(service, 'ada@example.test')).tab;
-});
-leaveAfterEach(people);
-afterAll(async () => {
-  await closeBrowser();
-  await stopAll();
 });
 
 test('an operator gives the service a name, a logo from a file, and a colour', async () => {

@@ -7,29 +7,19 @@ import { findKubectls } from '../../support/cluster/kubectl.js';
 import { until } from '../../support/patience.js';
 import { authorizationPath, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
-import {
-  createClient,
-  startTest,
-  stopAll,
-  type TestService,
-  temporary,
-} from '../../support/service.js';
+import { createClient, type TestService, temporary } from '../../support/service.js';
 import { ChangeRecorder, changesOf, openConsole } from '../support/console.js';
 import { overflows } from '../support/inspection.js';
-import { closeBrowser, leaveAfterEach, type Person } from '../support/person.js';
-import { asPerson, focused, reach } from '../support/visitor.js';
+import type { Person } from '../support/person.js';
+import { focused, reach } from '../support/visitor.js';
+import { startOperated, visitors } from '../support/visitors.js';
 
 const newest = findKubectls().at(-1);
 let service: TestService;
 let operator: Tab;
 let recorder: ChangeRecorder;
 let server: string;
-const people: Person[] = [];
-const arrive = async (tab: Tab, options: Parameters<typeof asPerson>[2] = {}): Promise<Person> => {
-  const person = await asPerson(service, tab, { locale: 'en-GB', ...options });
-  people.push(person);
-  return person;
-};
+const arrive = visitors(() => service);
 const heading = ({ page }: Person, name: string) =>
   page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 const address = ({ page }: Person) => page.getByRole('textbox', { name: 'Address of the app' });
@@ -38,21 +28,12 @@ const regionText = async ({ page }: Person, name: string): Promise<string> =>
   (await page.getByRole('region', { name }).textContent())!;
 
 beforeAll(async () => {
-  service = await startTest({
-    flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
-  });
-  await createClient(service, 'app');
-  operator = (await signIn(service, 'op@example.test')).tab;
+  ({ service, operator } = await startOperated());
   recorder = new ChangeRecorder(service);
   server = await recorder.listen();
 });
 afterEach(() => clock.release());
-leaveAfterEach(people);
-afterAll(async () => {
-  recorder?.close();
-  await closeBrowser();
-  await stopAll();
-});
+afterAll(() => recorder?.close());
 
 const clients = '/apis/id.vestibule.org/v1alpha1/clients';
 

@@ -1,23 +1,17 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { Replica, type ReplicaStatus } from '../../../kinds/replica.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
 import { signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import type { TestService } from '../../support/service.js';
 import { changesOf, openConsole } from '../support/console.js';
 import { overflows } from '../support/inspection.js';
-import { closeBrowser, leaveAfterEach, type Person } from '../support/person.js';
-import { asPerson } from '../support/visitor.js';
+import { startOperated, visitors } from '../support/visitors.js';
 
 let service: TestService;
 let operator: Tab;
 let ada: Tab;
-const people: Person[] = [];
-const arrive = async (tab: Tab, options: Parameters<typeof asPerson>[2] = {}): Promise<Person> => {
-  const person = await asPerson(service, tab, { locale: 'en-GB', ...options });
-  people.push(person);
-  return person;
-};
+const arrive = visitors(() => service);
 const hour = (count: (minute: number) => number): number[] =>
   Array.from({ length: 60 }, (_, minute) => count(minute));
 
@@ -53,20 +47,11 @@ const status = (): ReplicaStatus => ({
 });
 
 beforeAll(async () => {
-  service = await startTest({
-    flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
-  });
-  await createClient(service, 'app');
-  operator = (await signIn(service, 'op@example.test')).tab;
+  ({ service, operator } = await startOperated());
   ada = (await signIn(service, 'ada@example.test')).tab;
   await service.store.change(service.store.systemCall(), (tx) =>
     tx.create(Replica, { metadata: { name: 'other' }, spec: {}, status: status() }),
   );
-});
-leaveAfterEach(people);
-afterAll(async () => {
-  await closeBrowser();
-  await stopAll();
 });
 
 test('operators see activity, replicas, store and policy, and the page follows them', async () => {

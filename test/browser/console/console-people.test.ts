@@ -6,29 +6,21 @@ import { findKubectls } from '../../support/cluster/kubectl.js';
 import { register, signedInByPasskey, withPasskey } from '../../support/people/passkeys.js';
 import { signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
-import {
-  createClient,
-  startTest,
-  stopAll,
-  type TestService,
-  temporary,
-} from '../../support/service.js';
+import { type TestService, temporary } from '../../support/service.js';
 import { type Change, ChangeRecorder, changesOf, openConsole } from '../support/console.js';
 import { overflows } from '../support/inspection.js';
-import { closeBrowser, leaveAfterEach, type Person } from '../support/person.js';
-import { asPerson, reach } from '../support/visitor.js';
+import type { Person } from '../support/person.js';
+import { reach } from '../support/visitor.js';
+import { startOperated, visitors } from '../support/visitors.js';
 
 const newest = findKubectls().at(-1);
 let service: TestService;
 let operator: Tab;
 let recorder: ChangeRecorder;
 let server: string;
-const people: Person[] = [];
-const arrive = async (options: Parameters<typeof asPerson>[2] = {}): Promise<Person> => {
-  const person = await asPerson(service, operator, { locale: 'en-GB', ...options });
-  people.push(person);
-  return person;
-};
+const arriveAs = visitors(() => service);
+const arrive = (options?: Parameters<typeof arriveAs>[1]): Promise<Person> =>
+  arriveAs(operator, options);
 const heading = ({ page }: Person, name: string) =>
   page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 const nameOf = async (tab: Tab): Promise<string> =>
@@ -50,11 +42,7 @@ async function act({ page }: Person, name: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  service = await startTest({
-    flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
-  });
-  await createClient(service, 'app');
-  operator = (await signIn(service, 'op@example.test')).tab;
+  ({ service, operator } = await startOperated());
   recorder = new ChangeRecorder(service);
   server = await recorder.listen();
   for (const name of ['staff', 'guests'])
@@ -65,12 +53,7 @@ beforeAll(async () => {
 afterEach(() => {
   recorder.changes.splice(0);
 });
-leaveAfterEach(people);
-afterAll(async () => {
-  recorder?.close();
-  await closeBrowser();
-  await stopAll();
-});
+afterAll(() => recorder?.close());
 
 /** What kubectl sends for commands, where it can be had. */
 async function sentByKubectl(commands: readonly string[]): Promise<readonly Change[]> {
@@ -264,8 +247,7 @@ test('a file is tried without a change, then imported', async () => {
 
 test('who is no operator finds no people', async () => {
   const { tab } = await signIn(service, 'plain@example.test');
-  const person = await asPerson(service, tab, { locale: 'en-GB' });
-  people.push(person);
+  const person = await arriveAs(tab);
   await openConsole(service, person, '/people');
   await person.page.getByText('Not signed in').waitFor({ state: 'detached' });
   const links = await person.page.locator('.table tbody th a').allTextContents();

@@ -7,18 +7,13 @@ import { clock } from '../../support/clock.js';
 import { findKubectls } from '../../support/cluster/kubectl.js';
 import { signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
-import {
-  createClient,
-  startTest,
-  stopAll,
-  type TestService,
-  temporary,
-} from '../../support/service.js';
+import { createClient, startTest, type TestService, temporary } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 import { type Change, ChangeRecorder, openConsole } from '../support/console.js';
 import { overflows } from '../support/inspection.js';
-import { closeBrowser, leaveAfterEach, type Person } from '../support/person.js';
-import { asPerson, focused, reach } from '../support/visitor.js';
+import type { Person } from '../support/person.js';
+import { focused, reach } from '../support/visitor.js';
+import { visitors } from '../support/visitors.js';
 
 const newest = findKubectls().at(-1);
 let service: TestService;
@@ -27,12 +22,7 @@ let ada: Tab;
 let recorder: ChangeRecorder;
 let server: string;
 let original: string;
-const people: Person[] = [];
-const arrive = async (tab: Tab, options: Parameters<typeof asPerson>[2] = {}): Promise<Person> => {
-  const person = await asPerson(service, tab, { locale: 'en-GB', ...options });
-  people.push(person);
-  return person;
-};
+const arrive = visitors(() => service);
 const editor = ({ page }: Person) => page.locator('.cm-content');
 const putInForce = ({ page }: Person) => page.getByRole('button', { name: 'Put in force' });
 const linkTo = ({ page }: Person, name: string) => page.getByRole('link', { name, exact: true });
@@ -79,12 +69,7 @@ async function start(store: (typeof stores)[number]): Promise<void> {
 }
 
 afterEach(() => clock.release());
-leaveAfterEach(people);
-afterAll(async () => {
-  recorder?.close();
-  await closeBrowser();
-  await stopAll();
-});
+afterAll(() => recorder?.close());
 
 let names = 0;
 const rename = () => ada.patch('accounts/~', { spec: { displayName: `Ada ${(names += 1)}` } });

@@ -1,25 +1,21 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Request } from 'playwright-core';
 import { clock } from '../../support/clock.js';
 import { register } from '../../support/people/passkeys.js';
 import { signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
-import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
+import type { TestService } from '../../support/service.js';
 import { changesOf, openConsole } from '../support/console.js';
 import { overflows } from '../support/inspection.js';
 import { typeCode } from '../support/own-page.js';
-import { closeBrowser, leaveAfterEach, type Person } from '../support/person.js';
-import { asPerson, focused, reach } from '../support/visitor.js';
+import type { Person } from '../support/person.js';
+import { focused, reach } from '../support/visitor.js';
+import { startOperated, visitors } from '../support/visitors.js';
 
 let service: TestService;
 let operator: Tab;
 let ada: Tab;
-const people: Person[] = [];
-const arrive = async (tab: Tab, options: Parameters<typeof asPerson>[2] = {}): Promise<Person> => {
-  const person = await asPerson(service, tab, { locale: 'en-GB', ...options });
-  people.push(person);
-  return person;
-};
+const arrive = visitors(() => service);
 const createGroup = (name: string, displayName = name) =>
   operator.post('groups', { metadata: { name }, spec: { displayName } }).is(201);
 const field = ({ page }: Person, name: string) =>
@@ -30,20 +26,10 @@ const heading = ({ page }: Person, name: string) =>
   page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 
 beforeAll(async () => {
-  service = await startTest({
-    flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
-    quickDecisions: true,
-  });
-  await createClient(service, 'app');
-  operator = (await signIn(service, 'op@example.test')).tab;
+  ({ service, operator } = await startOperated({ quickDecisions: true }));
   ada = (await signIn(service, 'ada@example.test')).tab;
 });
 afterEach(() => clock.release());
-leaveAfterEach(people);
-afterAll(async () => {
-  await closeBrowser();
-  await stopAll();
-});
 
 test('every kind has the columns and rows of the server, and follows changes', async () => {
   await createGroup('early', 'Early birds');
