@@ -252,9 +252,9 @@ export class Server {
   async stop(options: { delayMs?: number } = {}): Promise<void> {
     this.#isStopping = true;
     await new Promise((resolve) => setTimeout(resolve, options.delayMs ?? 0));
-    const closed = Promise.all(this.#listeners.map((one) => one.close()));
+    const closed = Promise.all(this.#listeners.map((listener) => listener.close()));
     const closeConnections = (which: 'idle' | 'all') => {
-      for (const one of this.#listeners) one.closeConnections(which);
+      for (const listener of this.#listeners) listener.closeConnections(which);
     };
     await this.#watcher.stop();
     await lingerUntil(closed);

@@ -68,8 +68,10 @@ async function recordState(
     const stored = await services.store.stored(Session, notice.session);
     const clients = (stored?.object as SessionObject | undefined)?.status.signOut?.clients;
     if (!stored || !clients) return;
-    const isRecorded = clients.every((one) => one.name !== notice.client || one.state === state);
-    if (isRecorded && clients.some((one) => one.state === 'Retrying')) return;
+    const isRecorded = clients.every(
+      (client) => client.name !== notice.client || client.state === state,
+    );
+    if (isRecorded && clients.some((client) => client.state === 'Retrying')) return;
     await services.store.commit([
       isRecorded
         ? { checks: [{ key, is: stored.revision }], writes: [{ delete: key }] }

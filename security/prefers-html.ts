@@ -10,7 +10,9 @@ interface Weighed {
 
 function parseRange(range: string, at: number): Weighed {
   const [type = '', ...parameters] = range.toLowerCase().split(';');
-  const quality = parameters.map((one) => /^\s*q\s*=(.*)$/.exec(one)?.[1]).find(Boolean);
+  const quality = parameters
+    .map((parameter) => /^\s*q\s*=(.*)$/.exec(parameter)?.[1])
+    .find(Boolean);
   return { type: type.trim(), quality: quality === undefined ? 1 : Number(quality) || 0, at };
 }
 

@@ -28,7 +28,7 @@ export function loadForObjects(
   authorized: AuthorizedResourceRequest,
   objects: readonly EncodedObject[],
 ): Promise<AuthorizedResourceRequest> | undefined {
-  const loading = load?.(objects.map((one) => objectAttributes(authorized, one)));
+  const loading = load?.(objects.map((object) => objectAttributes(authorized, object)));
   return loading?.then((entities) => ({
     ...authorized,
     entities: new Map([...(authorized.entities ?? []), ...entities]),

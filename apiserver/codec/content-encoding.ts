@@ -13,7 +13,7 @@ function weight(header: string, coding: string): number {
   let rest = 0;
   for (const item of header.toLowerCase().split(',')) {
     const [name, ...parameters] = item.split(';').map((part) => part.trim());
-    const q = parameters.find((one) => one.startsWith('q='));
+    const q = parameters.find((parameter) => parameter.startsWith('q='));
     const given = q === undefined ? 1 : Number(q.slice(2)) || 0;
     if (name === coding) return given;
     if (name === '*') rest = given;

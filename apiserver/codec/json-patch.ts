@@ -94,7 +94,7 @@ class Patcher {
   apply({ op, path, from, value }: Operation): string | undefined {
     const pointers = from === undefined ? [path] : [path, from];
     if (!pointers.every(isPointer)) return 'a path must begin with / and escape ~ as ~0';
-    if (pointers.some((one) => tokensOf(one).some((token) => dangerousKeys.has(token))))
+    if (pointers.some((pointer) => tokensOf(pointer).some((token) => dangerousKeys.has(token))))
       return 'a key of the path is not allowed';
     if (op === 'remove') return this.#remove(path);
     if (op === 'copy' || op === 'move') {

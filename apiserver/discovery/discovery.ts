@@ -138,10 +138,10 @@ function discoveredGroup(registry: Registry) {
   const { group, version } = registry;
   const responseKind = (kind: string) => ({ group, version, kind });
   const resources = registry.kinds.map((kind) => {
-    const subresources = subresourcesOf(kind, registry).map((one) => ({
-      subresource: one.subresource,
-      responseKind: responseKind(one.kind),
-      verbs: one.verbs,
+    const subresources = subresourcesOf(kind, registry).map((subresource) => ({
+      subresource: subresource.subresource,
+      responseKind: responseKind(subresource.kind),
+      verbs: subresource.verbs,
     }));
     return {
       resource: kind.resource,

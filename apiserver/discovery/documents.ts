@@ -167,9 +167,9 @@ export class Documents {
       [paths.kubernetesOpenapi, [kubernetes]],
       ['/openapi/v2', swaggerFormats(() => openapiV2(forKubectl(), registry))],
       ['/version', [jsonFormat(() => versionInfo(component, release))]],
-      ...(description.documents ?? []).flatMap((one): [string, DocumentFormat[]][] => {
-        const forms = formatsOf(one);
-        return paths.pathsOf(one.name).map((path) => [path, forms]);
+      ...(description.documents ?? []).flatMap((document): [string, DocumentFormat[]][] => {
+        const forms = formatsOf(document);
+        return paths.pathsOf(document.name).map((path) => [path, forms]);
       }),
     ];
     this.#formats = new Map(formats.map(([path, forms]) => [path, withYAML(forms)]));
@@ -219,7 +219,7 @@ function negotiateFormat(
   accept: string | undefined,
 ): DocumentFormat {
   for (const clause of parseAccept(accept)) {
-    const found = forms.find((one) => one.accepts(clause));
+    const found = forms.find((form) => form.accepts(clause));
     if (found) return found;
   }
   throw notAcceptable(forms.map(({ type }) => type));

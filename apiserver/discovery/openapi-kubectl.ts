@@ -96,8 +96,8 @@ function operation({ parameters, requestBody, responses, ...rest }: Operation): 
   return {
     ...rest,
     ...(parameters && {
-      parameters: parameters.map((one) =>
-        withoutEmptyRequired({ ...one, schema: toOpenAPI30(one.schema) }),
+      parameters: parameters.map((parameter) =>
+        withoutEmptyRequired({ ...parameter, schema: toOpenAPI30(parameter.schema) }),
       ),
     }),
     ...(requestBody && { requestBody: withoutEmptyRequired(bodied(requestBody)) }),

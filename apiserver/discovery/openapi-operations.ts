@@ -45,7 +45,7 @@ export const responses = (
   for (const reason of errors)
     responses[codes[reason]] = {
       description: `A Status: ${Object.keys(codes)
-        .filter((one) => codes[one as Reason] === codes[reason])
+        .filter((key) => codes[key as Reason] === codes[reason])
         .join(' or ')}.`,
       content: jsonBody(schemaRef('Status')),
     };

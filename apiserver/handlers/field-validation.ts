@@ -164,7 +164,9 @@ export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
   const causes = callerMetadata.check(JSON.parse(JSON.stringify(checked)), 'metadata');
   if (
     Array.isArray(metadata.ownerReferences) &&
-    metadata.ownerReferences.filter((one) => isRecord(one) && one.controller === true).length > 1
+    metadata.ownerReferences.filter(
+      (ownerReference) => isRecord(ownerReference) && ownerReference.controller === true,
+    ).length > 1
   )
     causes.push(invalidValue('metadata.ownerReferences', 'only one owner may be the controller'));
   if (Array.isArray(metadata.finalizers) && metadata.finalizers.length > 0)
@@ -204,7 +206,7 @@ export function isDryRun(
 ): boolean {
   const given = requestInfo.query.get('dryRun');
   const values = [...(given === undefined ? [] : [given]), ...options];
-  if (values.some((one) => one !== 'All'))
+  if (values.some((value) => value !== 'All'))
     throw invalid(optionsKind(requestInfo.verb), '', [
       unsupportedValue('dryRun', 'supported values: "All"'),
     ]);

@@ -21,10 +21,10 @@ export function itemsOf(
 ): Buffer[] {
   const { representation } = authorized.requestInfo;
   const viewContext = viewContextOf(authorized);
-  return entries.flatMap((one, i) =>
+  return entries.flatMap((entry, i) =>
     i === 0
-      ? [representation.listItem(one, viewContext)]
-      : [comma, representation.listItem(one, viewContext)],
+      ? [representation.listItem(entry, viewContext)]
+      : [comma, representation.listItem(entry, viewContext)],
   );
 }
 

@@ -214,7 +214,9 @@ export class SelfSubjectReviews {
       representation: wholeRepresentation,
       query: emptyQuery,
     };
-    const action = this.#registry.actionsOn(kind, subresource).find((one) => one.verb === verb);
+    const action = this.#registry
+      .actionsOn(kind, subresource)
+      .find((action) => action.verb === verb);
     if (subresource !== '')
       return action && { ...base, verb: action.verb, action, ...(name && { name }) };
     if (!(kind.verbs as readonly string[]).includes(verb)) return undefined;

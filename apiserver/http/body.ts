@@ -40,7 +40,8 @@ function requireMediaType<T extends string>(
   whenAbsent?: T,
 ): T {
   const encodings = rawValues(request, 'content-encoding');
-  if (encodings.some((one) => one.toLowerCase() !== 'identity')) throw unsupportedEncoding();
+  if (encodings.some((encoding) => encoding.toLowerCase() !== 'identity'))
+    throw unsupportedEncoding();
   const types = rawValues(request, 'content-type');
   if (types.length === 0 && whenAbsent !== undefined) return whenAbsent;
   const only = (types.length === 1 && types[0]) || '';

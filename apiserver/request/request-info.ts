@@ -237,7 +237,7 @@ function parseAction(
 ): ResourceRequestInfo {
   const actions = registry.actionsOn(kind, subresource);
   if (actions.length === 0) throw noSuchPath();
-  const action = actions.find((one) => methodOf(one) === method);
+  const action = actions.find((action) => methodOf(action) === method);
   if (!action) throw methodNotAllowed(method.toLowerCase(), kind, withHead(actions.map(methodOf)));
   return {
     type: 'resource',

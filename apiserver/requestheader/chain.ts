@@ -15,7 +15,7 @@ export interface Period {
  */
 export const trustedPeriods = (chains: readonly Chain[], authorities: Chain): Period[] =>
   authorities
-    .flatMap((one) => chains.map((chain) => [...chain, one]))
+    .flatMap((authority) => chains.map((chain) => [...chain, authority]))
     .filter(isSigned)
     .map((chain) => ({
       from: Math.max(...chain.map(({ validFrom }) => Date.parse(validFrom))),

@@ -24,7 +24,7 @@ export function identityHeaderPattern(headers?: Headers): RegExp {
     extraHeaderPrefixes = [],
   } = headers ?? {};
   return new RegExp(
-    `^(?:${[...builtInPatterns, ...[...usernameHeaders, ...groupHeaders, ...uidHeaders].map(escaped), ...extraHeaderPrefixes.map((one) => `${escaped(one)}.*`)].join('|')})$`,
+    `^(?:${[...builtInPatterns, ...[...usernameHeaders, ...groupHeaders, ...uidHeaders].map(escaped), ...extraHeaderPrefixes.map((extraHeaderPrefix) => `${escaped(extraHeaderPrefix)}.*`)].join('|')})$`,
     'i',
   );
 }
@@ -73,7 +73,9 @@ export function userOf(
       .map(([name, value]) => [name, utf8.decode(Buffer.from(value, 'latin1'))] as const)
       .filter(([, value]) => value !== '');
     const valuesOf = (names: readonly string[]): string[] =>
-      names.flatMap((name) => values.filter((one) => one[0] === name).map(([, value]) => value));
+      names.flatMap((name) =>
+        values.filter((value) => value[0] === name).map(([, value]) => value),
+      );
     const one = (names: readonly string[]): string[] => {
       const name = names.find((candidate) => values.some((pair) => pair[0] === candidate));
       return name === undefined ? [] : [...new Set(valuesOf([name]))];

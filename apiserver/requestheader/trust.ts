@@ -77,10 +77,10 @@ export function headerNameProblem(name: string, isPrefix = false): string | unde
   if (!token.test(name)) return `${JSON.stringify(name)} is not a valid header name`;
   const lower = name.toLowerCase();
   const reserved = reservedHeaders.find(
-    (one) =>
-      lower === one ||
-      (one.endsWith('-') && lower.startsWith(one)) ||
-      (isPrefix && one.startsWith(lower)),
+    (reservedHeader) =>
+      lower === reservedHeader ||
+      (reservedHeader.endsWith('-') && lower.startsWith(reservedHeader)) ||
+      (isPrefix && reservedHeader.startsWith(lower)),
   );
   return reserved === undefined
     ? undefined

@@ -223,7 +223,9 @@ const isRead = ({ response, isSeries }: DecisionEvent, store: Store, action: str
 const alternativesOf = ({
   alternatives = [],
 }: AuthorizationResponse): Pick<DecisionObject['status'], 'alternatives'> =>
-  alternatives.length > 0 ? { alternatives: alternatives.map((one) => ({ ...one })) } : {};
+  alternatives.length > 0
+    ? { alternatives: alternatives.map((alternative) => ({ ...alternative })) }
+    : {};
 
 /** Returns the object of a series with an event added. */
 function addToSeries(

@@ -144,10 +144,10 @@ export class Recorder {
   explain(attributes: AuthorizationAttributes, response: AuthorizationResponse): Decision {
     if (!attributes.explain || response.policy === '') return response;
     const { alternatives = [] } = this.#explained(attributes, response);
-    const changes = alternatives.flatMap((one) => one.changes);
+    const changes = alternatives.flatMap((alternative) => alternative.changes);
     return {
       ...response,
-      groups: changes.flatMap((one) => (one.fact === 'Group' ? one.value! : [])),
+      groups: changes.flatMap((change) => (change.fact === 'Group' ? change.value! : [])),
     };
   }
 

@@ -49,7 +49,8 @@ export function alternativesTo(
   const { explain: facts } = attributes;
   const candidates = candidatesFor(world, { ...literalsIn(slice.rules), mentioned }, environment);
   const noticed = candidates.filter(
-    (one) => (facts?.includes(one.change.fact) ?? true) && isNoticed(search, slice, one),
+    (candidate) =>
+      (facts?.includes(candidate.change.fact) ?? true) && isNoticed(search, slice, candidate),
   );
   return smallest(search, noticed, facts ? 1 : limits.changes, budget);
 }
@@ -144,7 +145,9 @@ const makesSuperfluous = (found: readonly Candidate[], set: readonly Candidate[]
 function* setsOf(candidates: readonly Candidate[], size: number): Generator<readonly Candidate[]> {
   if (size === 0) return void (yield []);
   for (const [i, first] of candidates.entries()) {
-    const others = candidates.slice(i + 1).filter((one) => one.dimension !== first.dimension);
+    const others = candidates
+      .slice(i + 1)
+      .filter((candidate) => candidate.dimension !== first.dimension);
     for (const rest of setsOf(others, size - 1)) yield [first, ...rest];
   }
 }

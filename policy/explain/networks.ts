@@ -29,9 +29,9 @@ export function networkExamples(named: readonly string[]): NetworkExample[] {
       .map((value) => example(value, range.isIPv6, ranges));
   });
   const distinct = new Map(
-    examples.map((one) => [
-      `${one.within} ${one.within === undefined && one.network.includes(':')}`,
-      one,
+    examples.map((example) => [
+      `${example.within} ${example.within === undefined && example.network.includes(':')}`,
+      example,
     ]),
   );
   return [...distinct.values()].sort(

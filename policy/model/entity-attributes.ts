@@ -140,7 +140,7 @@ export const entityAttributes: Readonly<
 
 /** The names of all of them. */
 export const entityAttributeNames: ReadonlySet<string> = new Set(
-  Object.values(entityAttributes).flatMap((one) => Object.keys(one)),
+  Object.values(entityAttributes).flatMap((entityAttribute) => Object.keys(entityAttribute)),
 );
 
 /** Returns an attribute of an entity type; ignores inherited properties. */

@@ -98,7 +98,7 @@ export class EntitySource implements KnownEntities {
 
   /** Returns facts about a scope; undefined if its Audience must be loaded. */
   #scope(id: string): Facts | undefined {
-    const scope = this.#indexes.scopeIndex.scopes.find((one) => one.name === id);
+    const scope = this.#indexes.scopeIndex.scopes.find((scope) => scope.name === id);
     if (scope)
       return {
         sensitive: scope.sensitive,

@@ -39,7 +39,9 @@ function compare(fact: Expr, literal: Expr): string[] {
 /** Returns the values of an attribute that has a fixed number of them, of any entity type. */
 function valuesOf(of: Expr, name: string): readonly string[] | undefined {
   if ('Var' in of && of.Var === 'context') return findContextAttribute(name)?.values;
-  const [type] = Object.values(entityAttributes).filter((one) => Object.hasOwn(one, name));
+  const [type] = Object.values(entityAttributes).filter((entityAttribute) =>
+    Object.hasOwn(entityAttribute, name),
+  );
   return type?.[name]?.values;
 }
 

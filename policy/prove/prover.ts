@@ -87,7 +87,7 @@ export function attributesOf(
 ): AuthorizationAttributes {
   const find = ({ type, id }: CedarUID): CedarEntity | undefined =>
     entities.find(({ uid }) => uid.type === type && uid.id === id);
-  const kind = kinds.find((one) => one.kind === resource.type);
+  const kind = kinds.find((kind) => kind.kind === resource.type);
   const isSignIn = ['signUp', 'signIn', 'share', 'register'].includes(action.id);
   const facts = { ...context, ...factsOf(context), ...(isSignIn && { account: principal.id }) };
   const known = entities

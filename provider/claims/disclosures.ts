@@ -169,8 +169,8 @@ export function withClaims(
   );
   const rowOf = ({ claim, scope, provider }: DisclosedClaim) =>
     rows.find((row) => row.claim === claim && row.scope === scope && row.provider === provider);
-  const changed = claims.filter((one) => {
-    const row = rowOf(one);
+  const changed = claims.filter((claim) => {
+    const row = rowOf(claim);
     return !row || !isRecent(row.lastTimestamp, now);
   });
   if (changed.length === 0) return undefined;

@@ -61,7 +61,7 @@ export function assertClaims({ oidc }: ClientContext, claims: string | undefined
   const { values } = acr;
   if (
     values !== undefined &&
-    !(Array.isArray(values) && values.every((one) => typeof one === 'string'))
+    !(Array.isArray(values) && values.every((value) => typeof value === 'string'))
   )
     throw new errors.InvalidRequest('claims.id_token.acr.values must be an array of strings');
   if (acr.essential !== undefined && typeof acr.essential !== 'boolean')

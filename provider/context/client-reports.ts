@@ -174,6 +174,6 @@ export function addRefusal(
   if (before && now - Date.parse(before.timestamp) < minuteMs) return;
   report.refusals = [
     { timestamp: toTimestamp(now), ...refusal },
-    ...report.refusals.filter((one) => !isSame(one)),
+    ...report.refusals.filter((refusal) => !isSame(refusal)),
   ].slice(0, maxRefusals);
 }

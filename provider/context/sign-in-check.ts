@@ -115,8 +115,10 @@ export class SignInCheck {
     const agreed = new Set(String(scope).split(' '));
     return this.#services.claims
       .scopes()
-      .filter((one) => one.name !== 'openid' && agreed.has(one.name) && one.claims.length > 0)
-      .filter((one) => !one.claims.some(({ name }) => claims.includes(name)))
+      .filter(
+        (scope) => scope.name !== 'openid' && agreed.has(scope.name) && scope.claims.length > 0,
+      )
+      .filter((scope) => !scope.claims.some(({ name }) => claims.includes(name)))
       .map(({ name }) => name);
   }
 }

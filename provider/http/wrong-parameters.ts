@@ -190,7 +190,9 @@ export function logIgnoredValues(
 ): void {
   if (!isRouted(ctx) || !scopeRoutes.has(ctx.oidc.route)) return;
   const { params, resourceServers } = ctx.oidc;
-  const ofResources = Object.values(resourceServers).flatMap((one) => [...one.scopes]);
+  const ofResources = Object.values(resourceServers).flatMap((resourceServer) => [
+    ...resourceServer.scopes,
+  ]);
   const kept = new Set(String(params?.scope ?? '').split(' '));
   const granted = new Set([
     ...ofResources,

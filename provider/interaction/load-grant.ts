@@ -319,7 +319,7 @@ async function grantFirstParty(
     scopes,
     rejected,
     audiences,
-    decisions: new Map([...decisions, ...audiences.flatMap((one) => [...one.decisions])]),
+    decisions: new Map([...decisions, ...audiences.flatMap((audience) => [...audience.decisions])]),
   });
   const isAsked = ({ audience }: AudienceConsent): boolean =>
     asked.some((one) => one.audience.metadata.name === audience.metadata.name);
@@ -327,7 +327,7 @@ async function grantFirstParty(
     ...sharing,
     scopes,
     rejected,
-    audiences: [...others.filter((one) => !isAsked(one)), ...audiences],
+    audiences: [...others.filter((other) => !isAsked(other)), ...audiences],
     decision,
   });
 }

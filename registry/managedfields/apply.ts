@@ -66,7 +66,7 @@ export class ConfigurationApply implements FieldTracker {
       throw applyConflict(
         kind,
         next.metadata.name,
-        after.conflicts.map((one) => causeOf(one, kind.apiVersion)),
+        after.conflicts.map((conflict) => causeOf(conflict, kind.apiVersion)),
       );
     setOwners(write, after.owners);
   }

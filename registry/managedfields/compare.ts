@@ -49,7 +49,7 @@ function paths(entry: Pick<Entry, 'schema' | 'value'>): FieldSet {
   const entries = entriesOf(entry.schema, entry.value)?.entries ?? [];
   return FieldSet.node(
     true,
-    entries.map((one) => [one.element, paths(one)]),
+    entries.map((entry) => [entry.element, paths(entry)]),
   );
 }
 

@@ -45,9 +45,11 @@ export function ownersAfterUpdate(
   const changed = added.union(modified);
   if (changed.isEmpty && removed.isEmpty) return owners;
   const id: ManagerID = { manager: by, operation: 'Update' };
-  const own = owners.find((one) => isSame(one, id))?.fields ?? FieldSet.empty;
+  const own = owners.find((owner) => isSame(owner, id))?.fields ?? FieldSet.empty;
   return withoutEmpty([
-    ...owners.filter((one) => !isSame(one, id)).map((one) => without(one, changed.union(removed))),
+    ...owners
+      .filter((owner) => !isSame(owner, id))
+      .map((owner) => without(owner, changed.union(removed))),
     { ...id, ...(time && { time }), fields: own.difference(removed).union(changed) },
   ]);
 }
@@ -97,7 +99,7 @@ export function ownersAfterApply(
   if (conflicts.length > 0) return { conflicts };
   const isSameAsLast = changed.isEmpty && removed.isEmpty && last?.fields.equals(applied);
   const own = isSameAsLast ? last : { ...id, ...(time && { time }), fields: applied };
-  const left = others.map((one) => without(one, changed.union(removed)));
+  const left = others.map((other) => without(other, changed.union(removed)));
   return { owners: withoutEmpty([...left, own!]) };
 }
 
@@ -105,8 +107,8 @@ function ownersFor(owners: readonly ManagedFields[], by: string) {
   const id: ManagerID = { manager: by, operation: 'Apply' };
   return {
     id,
-    last: owners.find((one) => isSame(one, id)),
-    others: owners.filter((one) => !isSame(one, id)),
+    last: owners.find((owner) => isSame(owner, id)),
+    others: owners.filter((owner) => !isSame(owner, id)),
   };
 }
 

@@ -282,7 +282,7 @@ export class WatchCache {
         if (barrier <= this.#revision) this.#barriers.delete(key);
     const reached = this.#waiters.filter((waiter) => waiter.revision <= this.#revision);
     if (reached.length > 0)
-      this.#waiters = this.#waiters.filter((one) => one.revision > this.#revision);
+      this.#waiters = this.#waiters.filter((waiter) => waiter.revision > this.#revision);
     for (const one of reached) one.resolve();
   }
 

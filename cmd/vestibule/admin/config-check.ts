@@ -20,7 +20,8 @@ export async function config(
 ): Promise<void> {
   const [step, ...rest] = args;
   const { output, settingArgs } = splitOutput(rest);
-  if (settingArgs.some((one) => one === '--help' || one === '-h')) return printHelp('config');
+  if (settingArgs.some((settingArg) => settingArg === '--help' || settingArg === '-h'))
+    return printHelp('config');
   if (step === 'schema' && rest.length === 0)
     return void process.stdout.write(`${JSON.stringify(configSchema(), null, 2)}\n`);
   if (step !== 'check') throw usageError('config');

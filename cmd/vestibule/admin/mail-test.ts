@@ -7,7 +7,7 @@ import { printHelp, usageError } from '../terminal/help.js';
 /** Runs `vestibule mail test ADDRESS`: sends one mail and prints the reply of the mail server. */
 export async function mail(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<void> {
   const [step, to, ...settings] = args;
-  if (args.some((one) => one === '--help' || one === '-h')) return printHelp('mail');
+  if (args.some((arg) => arg === '--help' || arg === '-h')) return printHelp('mail');
   if (step !== 'test' || to === undefined) throw usageError('mail');
   if (!emailAddress().safeParse(to).success)
     throw new CommandError(`${JSON.stringify(to)} is not an email address`, 2);

@@ -46,7 +46,9 @@ function candidates(args: readonly string[], environment: NodeJS.ProcessEnv): Co
     return { words: words.map((word) => `--${withValue}=${word}`) };
   }
   if (current.startsWith('-'))
-    return { words: flagNames(subcommand).map((one) => `--${one}\t${flags[one].about}`) };
+    return {
+      words: flagNames(subcommand).map((flagName) => `--${flagName}\t${flags[flagName].about}`),
+    };
   if (positionalCount > 0) return { words: [] };
   const { arguments: words = [] } = subcommand;
   return { words: words === 'subcommand' ? Object.keys(subcommands) : words };

@@ -184,7 +184,9 @@ function readValue(
 /** Returns a scalar or a list of scalars; undefined for anything else. */
 function plainValue(node: ParsedNode): unknown {
   if (isScalar(node)) return node.value;
-  return isSeq(node) ? node.items.map((one) => (isScalar(one) ? one.value : undefined)) : undefined;
+  return isSeq(node)
+    ? node.items.map((item) => (isScalar(item) ? item.value : undefined))
+    : undefined;
 }
 
 /** Returns what is wrong with the type of a value. Its bounds are checked later, as for flags. */

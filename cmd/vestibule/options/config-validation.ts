@@ -103,9 +103,10 @@ function checkValues(values: OptionValues, problems: string[]): void {
         problems.push(
           `--${flag}: ${/@|\/\//.test(one) ? `item ${i + 1}` : one} is not an address or a network such as 10.0.0.0/8`,
         );
-  for (const one of values.operators ?? [])
-    if (!emailAddress.test(one)) problems.push(`--operators: ${one} is not an email address`);
-  const operators = (values.operators ?? []).map((one) => one.toLowerCase());
+  for (const operator of values.operators ?? [])
+    if (!emailAddress.test(operator))
+      problems.push(`--operators: ${operator} is not an email address`);
+  const operators = (values.operators ?? []).map((operator) => operator.toLowerCase());
   for (const [i, one] of operators.entries())
     if (operators.indexOf(one) < i)
       problems.push(`--operators: item ${i + 1} is an address that is there before; remove it`);

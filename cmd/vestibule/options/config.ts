@@ -148,8 +148,8 @@ function buildConfig(gathered: Settings, environment: NodeJS.ProcessEnv): Config
   const all = [
     ...sourceProblems,
     ...problems
-      .filter((one) => !(one.includes(' is missing: ') && isAboutInvalid(one)))
-      .map((one) => withPosition(one, given)),
+      .filter((problem) => !(problem.includes(' is missing: ') && isAboutInvalid(problem)))
+      .map((problem) => withPosition(problem, given)),
   ];
   if (all.length > 0) throw new ConfigError(all);
   return config;
@@ -211,7 +211,7 @@ function assemble(
     nameFallback: values['name-fallback'],
     emailFrom: values['email-from'] ?? 'sign-in@localhost.test',
     keysFile: values['keys-file'],
-    operators: (values.operators ?? []).map((one) => one.toLowerCase()),
+    operators: (values.operators ?? []).map((operator) => operator.toLowerCase()),
     allowPrivateNetwork: values['allow-private-network'] ?? [],
     trustedProxies: values['trusted-proxies'] ?? [],
     inflight: {

@@ -49,7 +49,7 @@ export function parseFrontProxy(
       const headerProblem = headerNameProblem(name, isPrefix);
       if (headerProblem !== undefined) problems.push(`--${flag}: ${headerProblem}`);
     }
-    return names.map((one) => one.toLowerCase());
+    return names.map((name) => name.toLowerCase());
   };
   const headers = {
     usernameHeaders: namesOf('requestheader-username-headers'),

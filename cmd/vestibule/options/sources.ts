@@ -95,7 +95,7 @@ function fromFlags(args: readonly string[]): Settings {
       found.problems.push(
         `${rawName} has no value; write a value that begins with a dash as ${rawName}=-…`,
       );
-      for (const one of flagsIn([name, value?.replace(/^--/, '')])) found.invalid.add(one);
+      for (const flag of flagsIn([name, value?.replace(/^--/, '')])) found.invalid.add(flag);
     } else found.given[name] = { value, source: 'flag' };
   }
   return found;

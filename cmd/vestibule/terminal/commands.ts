@@ -211,6 +211,6 @@ export const completeCommand = '__complete';
 
 /** Returns the names of a subcommand's flags. */
 export const flagNames = ({ flags = [] }: Subcommand): FlagName[] => [
-  ...flags.map((one) => (typeof one === 'string' ? one : one[0])),
+  ...flags.map((flag) => (typeof flag === 'string' ? flag : flag[0])),
   'help',
 ];

@@ -7,7 +7,7 @@ import { nearest } from '../../../registry/schema/nearest-name.js';
 export function didYouMean(word: string, names: readonly string[], prefix = ''): string {
   const name = nearest(
     word.replace(prefix, ''),
-    names.map((one) => one.replace(prefix, '')),
+    names.map((name) => name.replace(prefix, '')),
   );
   return name === undefined ? '' : `; did you mean ${prefix}${name}?`;
 }

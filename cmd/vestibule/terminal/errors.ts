@@ -45,9 +45,9 @@ export async function forEachCollectingErrors<T>(
   work: (one: T) => Promise<void>,
 ): Promise<void> {
   const failures: CommandError[] = [];
-  for (const one of items) {
+  for (const item of items) {
     try {
-      await work(one);
+      await work(item);
     } catch (error) {
       if (!(error instanceof ApiStatusError)) throw error;
       failures.push(error);

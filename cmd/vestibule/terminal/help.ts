@@ -23,7 +23,7 @@ export function printHelp(name: string): void {
         : [flagUsage(one[0]), one[1]]) as [string, string],
   );
   const width = Math.max(...rows.map(([flag]) => flag.length)) + 3;
-  const exampleLines = examples.map((one) => `  ${program} ${one}\n`).join('');
+  const exampleLines = examples.map((example) => `  ${program} ${example}\n`).join('');
   process.stdout.write(
     `${program} ${usage}\n\n${about[0]!.toUpperCase()}${about.slice(1)}.\n\n` +
       (exampleLines && `Examples:\n${exampleLines}\n`) +

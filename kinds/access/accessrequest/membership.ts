@@ -48,7 +48,9 @@ export async function endAccess(tx: Transaction, { metadata, spec }: Request): P
   const group = await tx.get(Group, spec.group);
   if (!group?.spec.temporaryMembers?.some(isOwn)) return;
   await tx.update(Group, spec.group, (next) => {
-    next.spec.temporaryMembers = next.spec.temporaryMembers!.filter((one) => !isOwn(one));
+    next.spec.temporaryMembers = next.spec.temporaryMembers!.filter(
+      (temporaryMember) => !isOwn(temporaryMember),
+    );
   });
 }
 

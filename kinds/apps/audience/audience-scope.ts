@@ -15,7 +15,7 @@ export const audienceSummary = ({ metadata, spec }: AudienceObject): AudienceSum
 
 /** Returns a scope of an Audience as the consent shows it; undefined if it has no such scope. */
 export function audienceScope(audience: AudienceObject, name: string): Scope | undefined {
-  const scope = audience.spec.scopes.find((one) => one.name === name);
+  const scope = audience.spec.scopes.find((scope) => scope.name === name);
   if (!scope) return undefined;
   const summary = audienceSummary(audience);
   const { operatedBy, displayName, displayNames } = summary;

@@ -166,9 +166,9 @@ export function narrowAudiences(next: GrantParts, old: Pick<GrantParts, 'spec'>)
     status.shareDecisions = status.shareDecisions.filter(({ scope }) => !ids.has(scope));
   status.audiences = (status.audiences ?? [])
     .filter(({ name }) => kept.has(name))
-    .map((one) => ({
-      ...one,
-      scopes: one.scopes.filter(({ name }) => kept.get(one.name)!.includes(name)),
+    .map((audience) => ({
+      ...audience,
+      scopes: audience.scopes.filter(({ name }) => kept.get(audience.name)!.includes(name)),
     }));
   return true;
 }

@@ -272,7 +272,7 @@ export function clientFaults(name: string, spec: Spec, settings: Settings): Caus
     ...lifetimeFaults(spec),
     ...securityFaults(spec),
   );
-  return causes.filter(({ field }, i) => causes.findIndex((one) => one.field === field) === i);
+  return causes.filter(({ field }, i) => causes.findIndex((cause) => cause.field === field) === i);
 }
 
 const isPrivate = (key: Record<string, unknown>): boolean =>

@@ -27,7 +27,7 @@ interface ClientParts {
 
 /** Returns the facts about a Client. */
 export function clientFacts({ spec, status }: ClientParts): ClientFacts & EntityFacts {
-  const conditions = (status.conditions ?? []).filter((one) => one.status === 'True');
+  const conditions = (status.conditions ?? []).filter((condition) => condition.status === 'True');
   return {
     firstParty: spec.firstParty,
     type: spec.type,

@@ -19,7 +19,7 @@ export const settingOf = (
 /** Returns the newest of timestamps; all of them are in UTC, so they sort as text. */
 const newest = (timestamps: readonly (string | undefined)[]): string | undefined =>
   timestamps
-    .filter((one) => one !== undefined)
+    .filter((timestamp) => timestamp !== undefined)
     .sort()
     .at(-1);
 

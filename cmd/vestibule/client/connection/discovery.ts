@@ -37,16 +37,16 @@ export async function discover(service: ApiClient): Promise<Resource[]> {
   const groups = [...(await groupsAt(service, '/api')), ...(await groupsAt(service, '/apis'))];
   return groups
     .flatMap(({ metadata: { name: group = '' }, versions: [preferred] }) =>
-      (preferred?.resources ?? []).map((one) => ({
-        plural: one.resource,
-        singular: one.singularResource,
-        kind: one.responseKind.kind,
+      (preferred?.resources ?? []).map((resource) => ({
+        plural: resource.resource,
+        singular: resource.singularResource,
+        kind: resource.responseKind.kind,
         group,
         version: preferred!.version,
-        verbs: one.verbs,
-        shortNames: one.shortNames ?? [],
-        categories: one.categories ?? [],
-        namespaced: one.scope === 'Namespaced',
+        verbs: resource.verbs,
+        shortNames: resource.shortNames ?? [],
+        categories: resource.categories ?? [],
+        namespaced: resource.scope === 'Namespaced',
       })),
     )
     .sort((a, b) =>

@@ -85,7 +85,9 @@ function mergeEntries(entries: Entries, text: string): string {
     const current = document.get(list);
     if (!isSeq(current)) document.set(list, document.createNode([entry]));
     else {
-      const index = current.items.findIndex((one) => isMap(one) && one.get('name') === entry.name);
+      const index = current.items.findIndex(
+        (item) => isMap(item) && item.get('name') === entry.name,
+      );
       current.items.splice(
         index < 0 ? current.items.length : index,
         index < 0 ? 0 : 1,

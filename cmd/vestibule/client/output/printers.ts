@@ -8,7 +8,7 @@ export function formatObjects(
   format: Format,
   isSingle: boolean,
 ): string {
-  if (format === 'name') return objects.map((one) => `${qualifiedName(one)}\n`).join('');
+  if (format === 'name') return objects.map((object) => `${qualifiedName(object)}\n`).join('');
   const value = isSingle
     ? objects[0]!
     : { apiVersion: 'v1', items: objects, kind: 'List', metadata: { resourceVersion: '' } };

@@ -94,7 +94,10 @@ export function validateManifests(folder: string): string[] {
   const registry = new Registry(loadableKinds, []);
   const files = readManifestFiles(folder);
   return files.flatMap(({ path, manifests, fault }) =>
-    [...(fault === undefined ? [] : [fault]), ...manifests.flatMap((one) => faultOf(one, registry))] //
+    [
+      ...(fault === undefined ? [] : [fault]),
+      ...manifests.flatMap((manifest) => faultOf(manifest, registry)),
+    ] //
       .map((problem) => `--manifests: ${path}: ${problem}`),
   );
 }
@@ -137,10 +140,10 @@ function manifestOf({
   metadata,
   spec,
 }: Declaration): Manifest {
-  const kind = loadableKinds.find((one) => one.kind === kindName);
+  const kind = loadableKinds.find((loadableKind) => loadableKind.kind === kindName);
   if (!kind || version !== apiVersion)
     throw new Error(
-      `only ${loadableKinds.map((one) => one.kind).join(', ')} of ` +
+      `only ${loadableKinds.map((loadableKind) => loadableKind.kind).join(', ')} of ` +
         `${apiVersion} can be loaded, got ${kindName} of ${version}`,
     );
   const name: unknown = metadata?.name;

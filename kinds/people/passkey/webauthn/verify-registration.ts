@@ -104,6 +104,6 @@ async function verifyWithLibrary(
     aaguid,
     deviceType: credentialDeviceType,
     backedUp: credentialBackedUp,
-    transports: transports.filter((one) => reported.includes(one)),
+    transports: transports.filter((transport) => reported.includes(transport)),
   };
 }
