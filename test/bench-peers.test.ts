@@ -45,7 +45,7 @@ describe('a row against another server', () => {
     ]),
   );
   const resultsOf = (row: ReturnType<typeof signInRow>) =>
-    row.metrics.map((one) => resultOf(one, rounds, '24', false));
+    row.metrics.map((metric) => resultOf(metric, rounds, '24', false));
 
   test('compares each journey by processor time and by the clock with its gate', () => {
     const results = resultsOf(signInRow({ id: '14', peer, gate: 3, stretch: 5 }));

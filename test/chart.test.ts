@@ -9,6 +9,7 @@ import { settings } from '../cmd/vestibule/options/flags.js';
 import { valuesOf } from '../hack/generate/chart.mjs';
 import { limitSettings } from '../kinds/limits/limit-settings.js';
 import { release } from '../observability/build-info.js';
+import { expectFor } from './support/expect-for.js';
 
 /** What holds of the chart without Helm; hack/test-cluster holds the rest. */
 const chart = join(import.meta.dirname, '../deploy/chart');
@@ -39,7 +40,7 @@ function* within(value: any, path = '#'): Generator<readonly [string, any]> {
 test('every template first refuses sections that are null', () => {
   const first = '{{- include "vestibule.sections" . -}}\n';
   for (const [name, text] of templates)
-    if (!name.endsWith('.tpl')) expect([name, text.startsWith(first)]).toEqual([name, true]);
+    if (!name.endsWith('.tpl')) expectFor(name, text.startsWith(first)).toEqual(true);
   const [, named] = /splitList " " "(image [^"]+)"/.exec(read('templates/_names.tpl'))!;
   const values: any[] = valuesOf(read('values.yaml'), parse);
   const sections = values.filter(({ isTree }) => isTree).map(({ path }) => path.join('.'));
@@ -51,14 +52,9 @@ test('the schema accepts the defaults and every scenario', () => {
   const scenarios = readdirSync(join(chart, 'ci'));
   expect(scenarios.length).toBeGreaterThanOrEqual(8);
   for (const file of scenarios)
-    expect([file, validate(parse(read(`ci/${file}`))), validate.errors]).toEqual([
-      file,
-      true,
-      null,
-    ]);
+    expectFor(file, [validate(parse(read(`ci/${file}`))), validate.errors]).toEqual([true, null]);
   for (const file of examples)
-    expect([file, validate(parse(read(`${file}/values.yaml`))), validate.errors]).toEqual([
-      file,
+    expectFor(file, [validate(parse(read(`${file}/values.yaml`))), validate.errors]).toEqual([
       true,
       null,
     ]);
@@ -131,16 +127,12 @@ test('every setting can be given, and only once', () => {
     .split(' ')
     .map((one) => one.replaceAll('"', ''));
   for (const flag of flags) {
-    expect([flag, names.has(camel(flag)), hatches.includes(flag)]).toEqual([
-      flag,
+    expectFor(flag, [names.has(camel(flag)), hatches.includes(flag)]).toEqual([
       !hatches.includes(flag),
       !names.has(camel(flag)),
     ]);
     if (hatches.includes(flag) && flag !== 'smtp-url' && !flag.startsWith('etcd-'))
-      expect([flag, pod.includes(`"--${flag}=`) || pod.includes(`"${flag}"`)]).toEqual([
-        flag,
-        true,
-      ]);
+      expectFor(flag, pod.includes(`"--${flag}=`) || pod.includes(`"${flag}"`)).toEqual(true);
   }
   expect(Object.keys(schema.properties.config.properties.limits.properties).sort()).toEqual(
     Object.keys(limitSettings).sort(),
@@ -166,12 +158,12 @@ test('templates read only values that there are, and ask no cluster', () => {
   );
   expect(wrong).toEqual([]);
   for (const [name, text] of templates)
-    expect([
+    expectFor(
       name,
       text.match(
         /(?<!-)\b(lookup|genCA|genSelfSignedCert|genSignedCert|genPrivateKey|rand[A-Z]\w*|uuidv4|now|\.Capabilities|insecureSkipTLSVerify)\b/,
       ),
-    ]).toEqual([name, null]);
+    ).toEqual(null);
 });
 
 test('the chart says the release it runs, and is shown by our own sign', () => {
@@ -194,7 +186,7 @@ test.each([
   'deploy/chart/README.md',
   'docs/how-to/kubernetes.md',
   'docs/how-to/cluster.md',
-  ...examples.map((one) => `deploy/chart/${one}/README.md`),
+  ...examples.map((example) => `deploy/chart/${example}/README.md`),
 ])('what %s shows and leads to is there', (page) => {
   const root = join(chart, '../..');
   const text = readFileSync(join(root, page), 'utf8');

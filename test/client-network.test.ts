@@ -24,10 +24,16 @@ const spellings = [
 const long = '2001:0DB8:0001:0002:0000:0000:0000:0001';
 
 describe('the network of a client', () => {
-  const forms = spellings.flatMap((one) =>
-    one.includes(':')
-      ? [one, `[${one}]`, `[${one}]:8080`, `${one}%eth0`, `[${one}%25eth0]:1`]
-      : [one, `${one}:8080`, ` ${one} `],
+  const forms = spellings.flatMap((spelling) =>
+    spelling.includes(':')
+      ? [
+          spelling,
+          `[${spelling}]`,
+          `[${spelling}]:8080`,
+          `${spelling}%eth0`,
+          `[${spelling}%25eth0]:1`,
+        ]
+      : [spelling, `${spelling}:8080`, ` ${spelling} `],
   );
 
   test.each(forms)('is that of IPv4, forwarded as %j', (form) => {

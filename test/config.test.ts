@@ -23,6 +23,7 @@ import {
   limitFault,
   parseLimit,
 } from '../registry/limits/limit-settings.js';
+import { expectFor } from './support/expect-for.js';
 import { stopAll, temporary } from './support/service.js';
 
 afterAll(stopAll);
@@ -59,7 +60,7 @@ async function problems(
     await loadConfig(['--config', path, ...flags], environment);
     return [];
   } catch (error) {
-    return (error as ConfigError).problems.map((one) => one.replaceAll(path, 'FILE'));
+    return (error as ConfigError).problems.map((problem) => problem.replaceAll(path, 'FILE'));
   }
 }
 
@@ -395,8 +396,7 @@ describe('a secret', () => {
       '%hush\n---\nsmtpUrl: x\n',
     ]) {
       const reported = await problems(text, { flags });
-      expect([text, reported.length > 0, reported.join('\n').includes('hush')]).toEqual([
-        text,
+      expectFor(text, [reported.length > 0, reported.join('\n').includes('hush')]).toEqual([
         true,
         false,
       ]);
@@ -413,8 +413,8 @@ describe('the schema of a file of settings', () => {
    * a schema's.
    */
   const reads = async (text: string, key: string): Promise<boolean> =>
-    !(await problems(text)).some((one) =>
-      new RegExp(`: ${key}: (must|has|is|.* is set too)`).test(one),
+    !(await problems(text)).some((problem) =>
+      new RegExp(`: ${key}: (must|has|is|.* is set too)`).test(problem),
     );
 
   /** Values of each type that are good, and bad. */
@@ -455,14 +455,13 @@ describe('the schema of a file of settings', () => {
         default: fallback,
         writeOnly,
       } = schema.properties[settingKey(setting.flag)];
-      expect([setting.flag, description, fallback, writeOnly]).toEqual([
-        setting.flag,
+      expectFor(setting.flag, [description, fallback, writeOnly]).toEqual([
         setting.describe,
         setting.default,
         setting.secret,
       ]);
       for (const one of setting.oneOf ?? [])
-        expect([one, setting.describe.includes(one)]).toEqual([one, true]);
+        expectFor(one, setting.describe.includes(one)).toEqual(true);
     }
     expect([valid({ prot: 1 }), valid([]), valid({})]).toEqual([false, false, true]);
     expect([valid({ smtpUrl: 'smtp://a', smtpUrlFile: 'a' }), valid({ smtpUrlFile: 'a' })]).toEqual(
@@ -493,8 +492,8 @@ describe('the schema of a file of settings', () => {
         for (const value of values) {
           const text = stringify({ [key]: value });
           expect(parse(text)).toEqual({ [key]: value });
-          expect([text, 'schema', valid({ [key]: value })]).toEqual([text, 'schema', taken]);
-          expect([text, 'reader', await reads(text, key)]).toEqual([text, 'reader', taken]);
+          expectFor(text, ['schema', valid({ [key]: value })]).toEqual(['schema', taken]);
+          expectFor(text, ['reader', await reads(text, key)]).toEqual(['reader', taken]);
         }
     },
   );
@@ -608,7 +607,7 @@ describe('the section of the limits', () => {
     expect(limitContradictions(defaultLimits)).toEqual([]);
     for (const setting of Object.values(limitSettings))
       for (const bound of [setting.min, setting.max])
-        expect([setting, limitFault(setting, bound)]).toEqual([setting, undefined]);
+        expectFor(setting, limitFault(setting, bound)).toEqual(undefined);
   });
 
   test.each(limits.map((setting) => [setting.limit!, setting] as const))(
@@ -620,10 +619,10 @@ describe('the section of the limits', () => {
       const setting: LimitSetting = limitSettings[name];
       expect(valid({ [name]: setting.default })).toBe(true);
       for (const one of samples[setting.value].good)
-        expect([one, Number.isNaN(parseLimit(setting, one))]).toEqual([one, false]);
+        expectFor(one, Number.isNaN(parseLimit(setting, one))).toEqual(false);
       for (const one of samples[value as LimitSetting['value']].bad) {
-        expect([one, valid({ [name]: one })]).toEqual([one, false]);
-        expect([one, (await problems({ limits: { [name]: one } })).length]).toEqual([one, 1]);
+        expectFor(one, valid({ [name]: one })).toEqual(false);
+        expectFor(one, (await problems({ limits: { [name]: one } })).length).toEqual(1);
       }
     },
   );

@@ -147,7 +147,7 @@ test.each(['tsconfig.test.json', 'ui/tsconfig.json'])(
   async (project) => {
     const examples = documented
       .filter((file) => projectOf(file) === project)
-      .flatMap((file) => examplesIn(file).map((one, i) => ({ ...one, file, i })));
+      .flatMap((file) => examplesIn(file).map((example, i) => ({ ...example, file, i })));
     expect(examples.length).toBeGreaterThan(0);
     const names = examples.map(({ file, i, language }) => {
       return `${file.replaceAll(/[/.]/g, '-')}-${i + 1}.${language}`;

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { checkout } from './support/checkout.js';
+import { expectFor } from './support/expect-for.js';
 
 /** A compiler, a linter and services on two stores run, perhaps beside other suites. */
 jest.setTimeout(600_000);
@@ -211,10 +212,7 @@ describe('hack/new-kind', () => {
       .filter((one: any) => one.status === 'passed')
       .map((one: any) => one.fullName);
     for (const name of concerned)
-      expect([name, passed.filter((one) => new RegExp(name).test(one)).length > 0]).toEqual([
-        name,
-        true,
-      ]);
+      expectFor(name, passed.filter((one) => new RegExp(name).test(one)).length > 0).toEqual(true);
   });
 
   test('prints the lines that it finds no place for, and adds none twice', async () => {

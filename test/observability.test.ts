@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { Metrics } from '../observability/metrics/metrics.js';
+import { expectFor } from './support/expect-for.js';
 import { Scrape } from './support/network/scrape.js';
 import { Stream } from './support/network/stream.js';
 import { redeem, signIn } from './support/people/signin.js';
@@ -140,9 +141,9 @@ test('every alert and panel names metrics and labels of a real scrape', () => {
         const values = (how.endsWith('~') ? value.split('|') : [value]).filter(
           (one) => label !== 'code' && one !== '',
         );
-        for (const one of values)
-          if (!found.some((scrape) => scrape.of(metric, { [label]: one }).length > 0))
-            wrong.push(`${from}: ${metric} has no ${label} ${one}`);
+        for (const value of values)
+          if (!found.some((scrape) => scrape.of(metric, { [label]: value }).length > 0))
+            wrong.push(`${from}: ${metric} has no ${label} ${value}`);
       }
     }
     for (const label of by)
@@ -174,12 +175,11 @@ test('the check finds what is wrong', () => {
 test('every alert leads to a page, and every page to an alert', () => {
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
   for (const { alert, annotations, labels } of rules) {
-    expect([
-      alert,
+    expectFor(alert, [
       existsSync(join(root, annotations.runbook)),
       annotations.summary.endsWith('.'),
       ['critical', 'warning'].includes(labels.severity!),
-    ]).toEqual([alert, true, true, true]);
+    ]).toEqual([true, true, true]);
     expect(read(`${runbooks}/README.md`)).toContain(alert);
   }
   const pages = readdirSync(join(root, runbooks)).filter((file) => file !== 'README.md');
@@ -219,6 +219,6 @@ test('what a page greps for is found', () => {
         extended ? pattern! : pattern!.replaceAll(/[(){}|+?]/g, '\\$&'),
         'm',
       );
-      expect([page, wanted.test(text)]).toEqual([page, true]);
+      expectFor(page, wanted.test(text)).toEqual(true);
     }
 });

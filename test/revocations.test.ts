@@ -11,6 +11,7 @@ import { verifySnapshot } from '../storage/snapshot/reader.js';
 import type { Storage } from '../storage/storage.js';
 import { type EtcdServer, startEtcd } from './storage/etcd-server.js';
 import { embeddedSite, etcdSite, type Site, unwatched, using } from './storage/snapshots.js';
+import { expectFor } from './support/expect-for.js';
 import { stopAll, temporary } from './support/service.js';
 import { stores } from './support/stores.js';
 
@@ -139,7 +140,7 @@ describe.each(stores)('a restore on %s', (kind) => {
       ['bob', 0],
       ['cy', 1],
     ] as const)
-      expect([name, await passkeysOf(name)]).toEqual([name, count]);
+      expectFor(name, await passkeysOf(name)).toEqual(count);
   });
 
   test('counts a passkey of the second that the date is in as registered since', async () => {

@@ -24,7 +24,7 @@ test('the bill of materials names every installed package', () => {
   const installed = Object.entries(packages).map(
     ([path, { name = path.split('node_modules/').at(-1)!, version }]) => `${name}@${version}`,
   );
-  expect(components.map((one: any) => one['bom-ref']).sort()).toEqual(
+  expect(components.map((component: any) => component['bom-ref']).sort()).toEqual(
     [...new Set(installed)].sort(),
   );
   expect(dependencies.map(({ ref }: any) => ref).sort()).toEqual(

@@ -125,7 +125,7 @@ const importingAtOnce =
 
 /** What is loaded together with a file. */
 function importedAtOnce(path: string): string[] {
-  const source = sources.find((one) => one.path.replace(/\.tsx?$/, '') === path);
+  const source = sources.find((source) => source.path.replace(/\.tsx?$/, '') === path);
   return [...(source?.text.matchAll(importingAtOnce) ?? [])].map(([, target]) =>
     target!.startsWith('.')
       ? normalize(join(dirname(path), target!)).replace(/\.jsx?$/, '')
@@ -158,7 +158,7 @@ function circlesOf(graph: ReadonlyMap<string, Iterable<string>>): string[] {
   };
   const reached = new Map([...graph.keys()].map((node) => [node, reachedFrom(node)]));
   const circles = [...reached].flatMap(([node, others]) =>
-    others.has(node) ? [[...others].filter((one) => reached.get(one)?.has(node)).sort()] : [],
+    others.has(node) ? [[...others].filter((other) => reached.get(other)?.has(node)).sort()] : [],
   );
   return [...new Set(circles.map((circle) => circle.join(' ')))].sort();
 }

@@ -8,6 +8,7 @@ import { type AppTemplate, appTemplates } from '../../ui/console/apps/app-templa
 import { objectsShown } from '../docs/clients.js';
 import { filled, read, secret } from '../docs/pages.js';
 import { freePorts } from '../storage/etcd-server.js';
+import { expectFor } from '../support/expect-for.js';
 import { signIn } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
 import {
@@ -57,7 +58,8 @@ afterEach(async () => {
 });
 afterAll(stopAll);
 
-const templateOf = (id: string): AppTemplate => appTemplates.find((one) => one.id === id)!;
+const templateOf = (id: string): AppTemplate =>
+  appTemplates.find((appTemplate) => appTemplate.id === id)!;
 
 /** The Client that the console creates for a program at this address. */
 function clientOfTemplate(id: string, url: string): AppClient {
@@ -152,8 +154,5 @@ describe.each(chosen.map((app) => ({ app, name: app.name })))('$name', ({ app })
 test('each page names the versions that are run', () => {
   for (const app of apps.filter(({ page }) => page !== undefined))
     for (const { version } of packagesOf(app).filter((one) => one.version !== undefined))
-      expect([app.page, read(`${pages}/${app.page}`)]).toEqual([
-        app.page,
-        expect.stringContaining(version!),
-      ]);
+      expectFor(app.page, read(`${pages}/${app.page}`)).toEqual(expect.stringContaining(version!));
 });

@@ -135,16 +135,18 @@ export class Browser {
       ...string[],
     ];
     const of = (name: string): string | undefined =>
-      attributes.find((one) => one.toLowerCase().startsWith(`${name}=`))?.split(/=(.*)/s)[1];
+      attributes
+        .find((attribute) => attribute.toLowerCase().startsWith(`${name}=`))
+        ?.split(/=(.*)/s)[1];
     const [name, value] = pair.split(/=(.*)/s) as [string, string];
     const path = of('path') ?? (url.pathname.replace(/\/[^/]*$/, '') || '/');
     const expires = of('expires');
     const isOver =
       of('max-age') === '0' || (expires !== undefined && Date.parse(expires) <= Date.now());
-    this.#cookies = this.#cookies.filter((one) => one.name !== name || one.path !== path);
+    this.#cookies = this.#cookies.filter((cookie) => cookie.name !== name || cookie.path !== path);
     if (!isOver) this.#cookies.push({ name, value, path });
     // Those of longer paths come first (RFC 6265 5.4).
-    this.#cookies.sort((one, other) => other.path.length - one.path.length);
+    this.#cookies.sort((cookie, other) => other.path.length - cookie.path.length);
   }
 }
 

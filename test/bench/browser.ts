@@ -141,7 +141,7 @@ export class Browser {
       ...string[],
     ];
     const [name, value] = [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)];
-    const path = attributes.find((one) => /^path=/i.test(one))?.slice(5) ?? '/';
+    const path = attributes.find((attribute) => /^path=/i.test(attribute))?.slice(5) ?? '/';
     this.#cookies = this.#cookies.filter((held) => held.name !== name || held.path !== path);
     if (value !== '') this.#cookies.push({ name, value, path });
   }

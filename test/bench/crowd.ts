@@ -76,9 +76,9 @@ const address = 'person-1@';
 function copyOf(records: readonly Stored[], copy: number): object[] {
   const originals = new Set(records.flatMap(({ key }) => key.match(identifier) ?? []));
   const others = new Map(
-    [...originals].map((one) => [
-      one,
-      createHash('sha512').update(`${one} ${copy}`).digest('hex').slice(0, one.length),
+    [...originals].map((original) => [
+      original,
+      createHash('sha512').update(`${original} ${copy}`).digest('hex').slice(0, original.length),
     ]),
   );
   others.set(address, `c${String(copy).padStart(address.length - 2, '0')}@`);

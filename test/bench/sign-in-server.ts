@@ -108,7 +108,7 @@ async function sidesOf(
     },
   });
   const args = { port: served.port, inFlight, accounts };
-  const parts = journeys.map((one) => ({ name: `${kind.name}, ${one}`, kind: one }));
+  const parts = journeys.map((journey) => ({ name: `${kind.name}, ${journey}`, kind: journey }));
   const load = { server, load: kind.load, args, warm };
   const sides = (await loadedSides(bench, load, parts)).map(counted);
   const readCosts = async (): Promise<Costs> => {

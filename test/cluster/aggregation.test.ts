@@ -71,7 +71,7 @@ describe.each(['embedded', 'etcd'] as const)('behind a real kube-apiserver, on %
       const ask = async (): Promise<any> => {
         const { body } = await tab.get('/apis', { plain: true, headers: { accept } }).is(200);
         return (body.items ?? body.groups).find(
-          (one: any) => (one.metadata?.name ?? one.name) === 'id.vestibule.org',
+          (item: any) => (item.metadata?.name ?? item.name) === 'id.vestibule.org',
         )?.versions[0];
       };
       const version = await eventually(
@@ -105,8 +105,8 @@ describe.each(['embedded', 'etcd'] as const)('behind a real kube-apiserver, on %
       ({ paths }) => `${API}/groups` in paths,
     );
     expect(Object.keys(two.paths)).toContain('/api/v1/namespaces/{name}'); // ours takes nothing away
-    const kindsIn = Object.values<any>(two.definitions).flatMap((one) =>
-      (one['x-kubernetes-group-version-kind'] ?? [])
+    const kindsIn = Object.values<any>(two.definitions).flatMap((definition) =>
+      (definition['x-kubernetes-group-version-kind'] ?? [])
         .filter(({ group: of }: any) => of === 'id.vestibule.org')
         .map(({ kind }: any) => kind),
     );
@@ -233,13 +233,13 @@ describe.each(['embedded', 'etcd'] as const)('behind a real kube-apiserver, on %
         () => cluster.as('admin').get(`${API}/policydecisions`, plain).is(200),
         (answer) =>
           answer.body.items.some(
-            (one: any) =>
-              JSON.stringify(one).includes('ClusterUser::\\"clerk\\"') ||
-              JSON.stringify(one).includes('clerk'),
+            (item: any) =>
+              JSON.stringify(item).includes('ClusterUser::\\"clerk\\"') ||
+              JSON.stringify(item).includes('clerk'),
           ),
       )
     ).body;
-    expect(items.some((one: any) => JSON.stringify(one).includes('"ada"'))).toBe(false);
+    expect(items.some((item: any) => JSON.stringify(item).includes('"ada"'))).toBe(false);
   });
 
   test('--as is carried out by the cluster: who is impersonated is who asks', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { parse, stringify } from 'yaml';
+import { expectFor } from '../support/expect-for.js';
 import {
   chart,
   everythingRendered,
@@ -43,7 +44,7 @@ test('the newest Helm is there, and the one before it unless time is short', () 
 });
 
 describe.each(scenarios)('%s', (scenario) => {
-  test.each(helms.map((one) => [one.name, one] as const))(
+  test.each(helms.map((helm) => [helm.name, helm] as const))(
     '%s finds nothing to complain of',
     async (_, one) => {
       const { code, out, error } = await one.run([
@@ -59,7 +60,7 @@ describe.each(scenarios)('%s', (scenario) => {
 
   test('is rendered by all to the same objects, which are those we know', async () => {
     const [first, ...others] = await Promise.all(
-      helms.map((one) => one.render(valuesOf(scenario))),
+      helms.map((helm) => helm.render(valuesOf(scenario))),
     );
     for (const other of others) expect(other).toEqual(first);
     const file = join(import.meta.dirname, `golden/${scenario}.yaml`);
@@ -79,20 +80,19 @@ describe.each(scenarios)('%s', (scenario) => {
       expect([path, value]).not.toEqual([path, null]);
       if (!Array.isArray(value)) continue;
       const names = value.filter((one) => typeof one?.name === 'string').map((one) => one.name);
-      expect([path, new Set(names).size]).toEqual([path, names.length]);
+      expectFor(path, new Set(names).size).toEqual(names.length);
     }
     expect(new Set(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).size).toBe(
       objects.length,
     );
     for (const { kind, metadata } of own)
-      expect([kind, metadata.labels]).toEqual([
-        kind,
+      expectFor(kind, metadata.labels).toEqual(
         expect.objectContaining({
           'helm.sh/chart': 'vestibule-0.1.0',
           'app.kubernetes.io/instance': 'vestibule',
           'app.kubernetes.io/managed-by': 'Helm',
         }),
-      ]);
+      );
     expect(JSON.stringify(objects)).not.toContain('insecureSkipTLSVerify');
   });
 
@@ -125,7 +125,7 @@ describe.each(scenarios)('%s', (scenario) => {
       for (const volume of spec.volumes ?? [])
         expect(
           Object.keys(volume).filter(
-            (one) => !['name', 'secret', 'configMap', 'persistentVolumeClaim'].includes(one),
+            (key) => !['name', 'secret', 'configMap', 'persistentVolumeClaim'].includes(key),
           ),
         ).toEqual([]);
     }
@@ -144,7 +144,7 @@ describe.each(scenarios)('%s', (scenario) => {
     const workload = objects.find(({ kind }) => ['Deployment', 'StatefulSet'].includes(kind))!;
     for (const selector of [
       workload.spec.selector.matchLabels,
-      ...objects.filter(({ kind }) => kind === 'Service').map((one) => one.spec.selector),
+      ...objects.filter(({ kind }) => kind === 'Service').map((object) => object.spec.selector),
     ]) {
       expect(Object.keys(selector).sort()).toEqual([
         'app.kubernetes.io/instance',
@@ -175,12 +175,15 @@ describe.each(scenarios)('%s', (scenario) => {
 });
 
 test('every example, and all that pages show, is rendered by all to the same objects', async () => {
-  for (const page of pages) expect([page, valuesIn(page).length >= 2]).toEqual([page, true]);
-  const [first, ...others] = helms.map((one) => everythingRendered(one));
+  for (const page of pages) expectFor(page, valuesIn(page).length >= 2).toEqual(true);
+  const [first, ...others] = helms.map((helm) => everythingRendered(helm));
   let count = 0;
   for await (const [of, objects] of first!) {
     count += 1;
-    expect([of, objects.some(({ kind }) => kind === 'Service')]).toEqual([of, true]);
+    expectFor(
+      of,
+      objects.some(({ kind }) => kind === 'Service'),
+    ).toEqual(true);
     for (const other of others) expect((await other.next()).value).toEqual([of, objects]);
   }
   expect(count).toBe(scenarios.length + examples.length + pages.flatMap(valuesIn).length);
@@ -208,31 +211,28 @@ test('a value that is null, as umbrella charts give it, is none, or is refused b
 });
 
 test.each(refused)('%s is refused', async (_, values, sentence) => {
-  for (const one of helms) {
-    const { code, error } = await one.template(['--values', valuesFile(values)]);
-    expect([one.name, code === 0, error]).toEqual([
-      one.name,
+  for (const helm of helms) {
+    const { code, error } = await helm.template(['--values', valuesFile(values)]);
+    expectFor(helm.name, [code === 0, error]).toEqual([
       false,
       expect.stringContaining(`\n${sentence}\n`),
     ]);
-    expect([one.name, error]).toEqual([
-      one.name,
+    expectFor(helm.name, error).toEqual(
       expect.not.stringMatching(/nil pointer|wrong type|can't evaluate/),
-    ]);
+    );
   }
 });
 
 test('an umbrella chart with globals of its own turns it on and off', async () => {
-  for (const one of helms) {
+  for (const helm of helms) {
     const values = (enabled: boolean): string[] => [
       '--values',
       valuesFile({ global: { imageRegistry: 'example.org' }, vestibule: { ...base, enabled } }),
     ];
-    const umbrella = await one.umbrella();
+    const umbrella = await helm.umbrella();
     const kindsOf = async (enabled: boolean): Promise<string[]> =>
-      (await one.render(values(enabled), umbrella)).map(({ kind }) => kind);
-    expect([one.name, await kindsOf(false), await kindsOf(true)]).toEqual([
-      one.name,
+      (await helm.render(values(enabled), umbrella)).map(({ kind }) => kind);
+    expectFor(helm.name, [await kindsOf(false), await kindsOf(true)]).toEqual([
       [],
       expect.arrayContaining(['Service', 'StatefulSet']),
     ]);
@@ -422,19 +422,15 @@ test('alerts and dashboard are those of deploy/observability, about this release
 });
 
 test('what is packed up is all that is rendered, and not the scenarios', async () => {
-  for (const one of helms) {
-    const file = await one.pack();
-    expect([one.name, file]).toEqual([
-      one.name,
-      expect.stringMatching(/\/vestibule-0\.1\.0\.tgz$/),
-    ]);
-    expect(await one.render(valuesOf('everything'), file)).toEqual(
-      await one.render(valuesOf('everything')),
+  for (const helm of helms) {
+    const file = await helm.pack();
+    expectFor(helm.name, file).toEqual(expect.stringMatching(/\/vestibule-0\.1\.0\.tgz$/));
+    expect(await helm.render(valuesOf('everything'), file)).toEqual(
+      await helm.render(valuesOf('everything')),
     );
-    expect([one.name, (await one.run(['show', 'all', file])).out]).toEqual([
-      one.name,
+    expectFor(helm.name, (await helm.run(['show', 'all', file])).out).toEqual(
       expect.stringContaining('# Vestibule on Kubernetes'),
-    ]);
+    );
     expect(gunzipSync(readFileSync(file)).includes('vestibule/ci/')).toBe(false);
   }
 });

@@ -8,6 +8,7 @@ import { API } from '../support/cluster/aggregated.js';
 import { master } from '../support/cluster/frontproxy.js';
 import { eventually, KubeAPIServer } from '../support/cluster/kubeapiserver.js';
 import { program } from '../support/command.js';
+import { expectFor } from '../support/expect-for.js';
 import { exchange } from '../support/people/tab.js';
 import {
   chart,
@@ -130,11 +131,10 @@ test('everything that is rendered is taken, read strictly and without a warning'
   for (const [of, rendered] of everything)
     for (const one of rendered) {
       if (definitions.length === 0 && others.has(one.kind)) continue;
-      expect([of, objects.nameOf(one, 'identity'), await objects.tries(one, 'identity')]).toEqual([
-        of,
-        objects.nameOf(one, 'identity'),
-        'taken',
-      ]);
+      expectFor(
+        [of, objects.nameOf(one, 'identity')],
+        await objects.tries(one, 'identity'),
+      ).toEqual('taken');
       seen.add(one.kind);
     }
   expect([...others].filter((kind) => seen.has(kind))).toEqual(
@@ -165,11 +165,7 @@ test('every pod is admitted where Pod Security is "restricted"', async () => {
       'pods',
     );
     for (const pod of [podFrom(workload), { ...tested, metadata: { name: tested.metadata.name } }])
-      expect([of, pod.metadata.name, await objects.tries(pod, 'pods')]).toEqual([
-        of,
-        pod.metadata.name,
-        'taken',
-      ]);
+      expectFor([of, pod.metadata.name], await objects.tries(pod, 'pods')).toEqual('taken');
   }
 });
 
@@ -248,7 +244,7 @@ const lives = [
   ],
 ] as const;
 
-describe.each(helms.map((one, i) => [one.name, one, i] as const))('%s', (_, one, number) => {
+describe.each(helms.map((helm, i) => [helm.name, helm, i] as const))('%s', (_, one, number) => {
   test.each(lives)(
     'installs it %s, upgrades it to other values, goes back and uninstalls',
     async (where, scenario, changes) => {
@@ -407,7 +403,7 @@ test.each(
     ).map(({ kind }) => kind);
     const isKnown = definitions.length > 0 || !kinds.some((kind) => others.has(kind));
     const before = await objects.all();
-    for (const line of commands.filter((one) => isKnown || !one.startsWith('helm'))) {
+    for (const line of commands.filter((command) => isKnown || !command.startsWith('helm'))) {
       const there = line
         .replace('--namespace vestibule', `--namespace ${namespace}`)
         .replace('create namespace vestibule', `create namespace ${namespace}`);
@@ -420,7 +416,7 @@ test.each(
           KUBECONFIG: cluster.config('admin'),
         },
       });
-      expect([line, status, status === 0 ? '' : stderr]).toEqual([line, 0, '']);
+      expectFor(line, [status, status === 0 ? '' : stderr]).toEqual([0, '']);
     }
     if (commands.some((line) => line.startsWith('helm uninstall'))) {
       expect(

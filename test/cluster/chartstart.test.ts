@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, jest, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { program, vestibule } from '../support/command.js';
+import { expectFor } from '../support/expect-for.js';
 import { signIn } from '../support/people/signin.js';
 import { exchange, Tab } from '../support/people/tab.js';
 import { chart, forget, helms, only, podOf, type Rendered, valuesFile, valuesIn } from './helm.js';
@@ -35,12 +36,11 @@ async function lives(objects: readonly Rendered[]): Promise<LocalPod> {
   const [baseURL, url] = await pod.ready;
   const [container] = podOf(objects).spec.containers;
   for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'])
-    expect([probe, (await exchange(url!, 'GET', container[probe].httpGet.path, {})).code]).toEqual([
-      probe,
+    expectFor(probe, (await exchange(url!, 'GET', container[probe].httpGet.path, {})).code).toEqual(
       200,
-    ]);
-  const args = only(objects, 'Pod').spec.containers[0].args.map((one: string) =>
-    one.replace(/^--url=.*/, `--url=${url}`),
+    );
+  const args = only(objects, 'Pod').spec.containers[0].args.map((arg: string) =>
+    arg.replace(/^--url=.*/, `--url=${url}`),
   );
   expect(await vestibule(args, {})).toEqual({ code: 0, out: `${baseURL} is ready\n`, error: '' });
   expect(await pod.stop()).toBe(0);

@@ -54,7 +54,7 @@ async function createSecrets(namespace: string, names: readonly string[]): Promi
 const workload = (kind: 'Deployment' | 'StatefulSet', namespace: string): Promise<any> =>
   objects.get({ apiVersion: 'apps/v1', kind, metadata: { name: 'vestibule', namespace } });
 
-describe.each(helms.map((one, i) => [one.name, one, i] as const))('%s', (_, helm, number) => {
+describe.each(helms.map((helm, i) => [helm.name, helm, i] as const))('%s', (_, helm, number) => {
   const at = (namespace: string) => {
     const own: Helm = helm.at(cluster.config('admin'));
     return async (word: string, ...more: readonly string[]): Promise<string> => {

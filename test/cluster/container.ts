@@ -49,7 +49,7 @@ export function packagesOf(folder: string): { installed: string[]; named: string
   };
   return {
     installed: [...installed].sort(),
-    named: components.map((one) => one['bom-ref']).sort(),
+    named: components.map((component) => component['bom-ref']).sort(),
   };
 }
 

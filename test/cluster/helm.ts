@@ -206,7 +206,7 @@ export function objectsOf(text: string): Rendered[] {
 /** The one of a kind, by name where there are several. */
 export function only(objects: readonly Rendered[], kind: string, name?: string): Rendered {
   const found = objects.filter(
-    (one) => one.kind === kind && (name === undefined || one.metadata.name === name),
+    (object) => object.kind === kind && (name === undefined || object.metadata.name === name),
   );
   if (found.length !== 1) throw new Error(`${found.length} of ${kind} ${name ?? ''}`);
   return found[0]!;

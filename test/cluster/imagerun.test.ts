@@ -17,6 +17,7 @@ import { parse } from 'yaml';
 import { release } from '../../observability/build-info.js';
 import { type EtcdServer, freePorts, startEtcd } from '../storage/etcd-server.js';
 import { checkout } from '../support/checkout.js';
+import { expectFor } from '../support/expect-for.js';
 import { begin, type Reached, redeem, signIn } from '../support/people/signin.js';
 import { Tab } from '../support/people/tab.js';
 import { base, build, Container, engine, packagesOf, removeBuilt, run } from './container.js';
@@ -220,7 +221,7 @@ test('it runs as an unprivileged user, names its source, and listens', () => {
 });
 
 test('it holds Node, what runs, and no shell, npm or package manager', () => {
-  const names = layers.flatMap((one) => one.names);
+  const names = layers.flatMap((layer) => layer.names);
   expect(names).toContain('/usr/local/bin/node');
   expect(
     names.filter((name) =>
@@ -337,7 +338,7 @@ test('as its first process it has no rights and writes to its volume alone', asy
     Seccomp: '2',
   });
   for (const name of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb'])
-    expect([name, status[name]]).toEqual([name, '0'.repeat(16)]);
+    expectFor(name, status[name]).toEqual('0'.repeat(16));
   const write = (at: string): string =>
     container
       .evaluate(
@@ -392,7 +393,7 @@ test('what the how-to runs in the container saves the store while it is served',
         ),
       ) as string[],
   );
-  expect(words.map((one) => container.exec(...one))).toEqual([
+  expect(words.map((word) => container.exec(...word))).toEqual([
     { code: 0, out: expect.stringContaining('saved'), error: '' },
     { code: 0, out: expect.stringMatching(/.{1000}/s), error: '' },
     { code: 0, out: '', error: '' },

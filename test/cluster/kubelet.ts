@@ -93,7 +93,7 @@ export class Kubelet {
     const { args } = pod.spec.containers[0];
     if (args[0] === 'healthcheck') {
       const url = await this.#urlOf(namespace);
-      const own = args.map((one: string) => one.replace(/^--url=.*/, `--url=${url}`));
+      const own = args.map((arg: string) => arg.replace(/^--url=.*/, `--url=${url}`));
       running.ended = (await vestibule(own, {})).code;
     } else {
       const service = await this.#start(pod);

@@ -65,7 +65,9 @@ export class Objects {
   }
 
   serves({ apiVersion, kind }: Pick<Rendered, 'apiVersion' | 'kind'>): boolean {
-    return this.#resources.some((one) => one.apiVersion === apiVersion && one.kind === kind);
+    return this.#resources.some(
+      (resource) => resource.apiVersion === apiVersion && resource.kind === kind,
+    );
   }
 
   /** Makes an object, in a namespace where it does not say one; it may be there already. */
@@ -106,16 +108,16 @@ export class Objects {
     const lists = await Promise.all(
       this.#resources
         .filter(({ canList, isPreferred, kind }) => canList && isPreferred && !itsOwn.has(kind))
-        .map(async (one) => {
+        .map(async (resource) => {
           const { code, body } = await this.#ask(
             'GET',
-            collectionOf(one),
+            collectionOf(resource),
             undefined,
             'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
           );
-          if (code !== 200) throw new Error(`${one.kind}: ${code} ${body?.message}`);
+          if (code !== 200) throw new Error(`${resource.kind}: ${code} ${body?.message}`);
           return (body.items ?? []).map(({ metadata }: Rendered) =>
-            this.nameOf({ ...one, metadata }),
+            this.nameOf({ ...resource, metadata }),
           );
         }),
     );
@@ -128,7 +130,9 @@ export class Objects {
   }
 
   #resourceOf({ apiVersion, kind }: Put): Resource {
-    const found = this.#resources.find((one) => one.apiVersion === apiVersion && one.kind === kind);
+    const found = this.#resources.find(
+      (resource) => resource.apiVersion === apiVersion && resource.kind === kind,
+    );
     if (!found) throw new Error(`${kind} of ${apiVersion} is not served`);
     return found;
   }

@@ -51,7 +51,7 @@ export class LocalPod {
     for (const { name, mountPath } of volumeMounts)
       this.#mount(
         mountPath,
-        spec.volumes?.find((one: { name: string }) => one.name === name),
+        spec.volumes?.find((volume: { name: string }) => volume.name === name),
         objects,
         held,
       );
@@ -150,7 +150,7 @@ export class LocalPod {
     mkdirSync(join(at, '..1'));
     symlinkSync('..1', join(at, '..data'));
     for (const { key, path: file } of items ??
-      Object.keys(known).map((one) => ({ key: one, path: one }))) {
+      Object.keys(known).map((key) => ({ key: key, path: key }))) {
       if (known[key] === undefined) throw new Error(`the pod wants key ${key} of ${name}`);
       writeFileSync(join(at, '..1', file), known[key]);
       chmodSync(join(at, '..1', file), defaultMode);

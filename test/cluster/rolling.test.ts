@@ -252,17 +252,17 @@ test(`two replicas on etcd roll over ${rolls} times under ${watches} watches`, a
     `${acknowledged.size} groups made through ${rolls} restarts; answers ${JSON.stringify(Object.fromEntries([...answers].sort()))} ${JSON.stringify([...said])}; watches began ${followers.reduce((sum, { starts }) => sum + starts, 0)} times, ${followers.reduce((sum, { cut }) => sum + cut, 0)} cut\n`,
   );
   expect(held).toEqual(acknowledged);
-  for (const one of followers)
+  for (const follower of followers)
     await eventually(
-      async () => one.state.size,
+      async () => follower.state.size,
       (size) => size >= held.size,
       30_000,
     );
-  await Promise.all(followers.map((one) => one.stop()));
-  for (const one of followers) {
-    expect(one.faults).toEqual([]);
-    expect(one.state).toEqual(held);
-    expect(one.starts).toBeGreaterThan(1);
+  await Promise.all(followers.map((follower) => follower.stop()));
+  for (const follower of followers) {
+    expect(follower.faults).toEqual([]);
+    expect(follower.state).toEqual(held);
+    expect(follower.starts).toBeGreaterThan(1);
   }
   // 503 may be: a connection on which nothing was asked through the whole stop is hung up on at its
   // end, which HTTP/1.1 cannot announce, and a change that the aggregator sends on it at that very
@@ -272,6 +272,7 @@ test(`two replicas on etcd roll over ${rolls} times under ${watches} watches`, a
     [...answers.keys()].filter((one) => one.startsWith('5') && !one.startsWith('503')),
   ).toEqual([]);
   expect([...answers.keys()].filter((one) => one.startsWith('4') && one !== '409')).toEqual([]);
-  for (const one of it.replicas) expect(one.complaints).not.toMatch(/"level":"(error|fatal)"/);
+  for (const replica of it.replicas)
+    expect(replica.complaints).not.toMatch(/"level":"(error|fatal)"/);
   await it.available();
 });

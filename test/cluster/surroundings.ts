@@ -94,11 +94,11 @@ export class Surroundings {
 
   /** Ends every pod and server. */
   async end(): Promise<void> {
-    for (const one of this.#pods) one.remove();
-    for (const one of this.#servers) await one.stop();
-    for (const one of this.#collectors) {
-      one.closeAllConnections();
-      one.close();
+    for (const pod of this.#pods) pod.remove();
+    for (const server of this.#servers) await server.stop();
+    for (const collector of this.#collectors) {
+      collector.closeAllConnections();
+      collector.close();
     }
     this.certificates.remove();
   }

@@ -4,6 +4,7 @@ import { type Aggregated, API, aggregate } from '../support/cluster/aggregated.j
 import { authority, certificate, master, proxyOf } from '../support/cluster/frontproxy.js';
 import { clientAuth } from '../support/cluster/issue-certificate.js';
 import { eventually, KubeAPIServer, userOf } from '../support/cluster/kubeapiserver.js';
+import { expectFor } from '../support/expect-for.js';
 import { Tab } from '../support/people/tab.js';
 import { stopAll } from '../support/service.js';
 
@@ -62,7 +63,7 @@ describe.each(['embedded', 'etcd'] as const)(
         expired: proxyOf(front, { from: Date.now() - 7_200_000, until: Date.now() - 3_600_000 }),
       };
       for (const [which, pair] of Object.entries(shown))
-        expect([which, await spoof(pair)]).toEqual([which, 401]);
+        expectFor(which, await spoof(pair)).toEqual(401);
       expect(await spoof(proxy)).toBe(200);
     });
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eachKubectl } from '../support/cluster/cluster.js';
 import { Kubectl } from '../support/cluster/kubectl.js';
 import { program, signedIn, vestibule } from '../support/command.js';
+import { expectFor } from '../support/expect-for.js';
 import { signIn } from '../support/people/signin.js';
 import {
   createClient,
@@ -35,7 +36,7 @@ afterAll(stopAll);
 
 const complete = async (environment: NodeJS.ProcessEnv, ...args: string[]) => {
   const { code, out, error } = await vestibule(['__complete', ...args], environment);
-  expect([args, code, error]).toEqual([args, 0, '']);
+  expectFor(args, [code, error]).toEqual([0, '']);
   return out
     .split('\n')
     .map((line) => line.split('\t')[0])

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { subcommands } from '../../cmd/vestibule/terminal/commands.js';
 import { program, signedIn } from '../support/command.js';
+import { expectFor } from '../support/expect-for.js';
 import { signIn } from '../support/people/signin.js';
 import {
   createClient,
@@ -28,7 +29,7 @@ const shown = [
   ...new Set([
     ...[...text.matchAll(/^ {4}(vestibule .*)$/gm)].map(([, command]) => command!),
     ...Object.values(subcommands).flatMap(({ examples = [] }) =>
-      examples.map((one) => `vestibule ${one}`),
+      examples.map((example) => `vestibule ${example}`),
     ),
   ]),
 ].filter(
@@ -82,8 +83,7 @@ test('what the documentation and the help show works', async () => {
     / delete groups/.test(command) && !command.includes('dry-run') ? 1 : 0;
   for (const command of shown.sort((a, b) => last(a) - last(b))) {
     const { code, error } = await shell(command);
-    expect([command, code, error.replace('No resources found\n', '')]).toEqual([
-      command,
+    expectFor(command, [code, error.replace('No resources found\n', '')]).toEqual([
       / watch | -w\b/.test(command) ? 130 : 0,
       '',
     ]);

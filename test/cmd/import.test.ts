@@ -109,7 +109,7 @@ people.csv:9: another number of fields than the heading
       code: 0,
       out: '300 created, 0 unchanged, 0 refused, 300 added to groups\n',
     });
-    expect((await addresses()).filter((one) => one.startsWith('many-'))).toHaveLength(300);
+    expect((await addresses()).filter((address) => address.startsWith('many-'))).toHaveLength(300);
   });
 
   test('refuses a file that is no such list, before it creates anything', async () => {

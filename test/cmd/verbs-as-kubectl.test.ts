@@ -41,7 +41,7 @@ const objects = [
   metadata: { name },
 }));
 const file = join(temporary(), 'objects.yaml');
-writeFileSync(file, objects.map((one) => `---\n${JSON.stringify(one)}\n`).join(''));
+writeFileSync(file, objects.map((object) => `---\n${JSON.stringify(object)}\n`).join(''));
 const named = objects.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`);
 
 const group = { ...objects[0], metadata: { name: 'form' } };

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { kinds } from '../../kinds/index.js';
 import { type Ran, signedIn, vestibule } from '../support/command.js';
+import { expectFor } from '../support/expect-for.js';
 import { signIn } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
 import {
@@ -32,7 +33,7 @@ const run = (...args: string[]): Promise<Ran> => as(operator)(...args);
 /** What it says, where all is well. */
 const says = async (...args: string[]): Promise<string> => {
   const { code, out, error } = await run(...args);
-  expect([args, code, error]).toEqual([args, 0, '']);
+  expectFor(args, [code, error]).toEqual([0, '']);
   return out;
 };
 const make = (name: string, spec: object = {}, metadata: object = {}) =>
@@ -67,10 +68,9 @@ test('get finds objects by every spelling of their type', async () => {
     'groups.id.vestibule.org',
     'group.v1alpha1.id.vestibule.org',
   ])
-    expect([type, await says('get', type, 'alpha', '--no-headers')]).toEqual([
-      type,
+    expectFor(type, await says('get', type, 'alpha', '--no-headers')).toEqual(
       expect.stringMatching(/^alpha +The alpha +1 +\S+\n$/),
-    ]);
+    );
   expect(await says('get', 'group', 'alpha', 'beta')).toMatch(
     /^NAME    DISPLAY-NAME   MEMBERS   AGE\nalpha   The alpha      1         \S+\nbeta    The beta       0         \S+\n$/,
   );
@@ -103,10 +103,7 @@ test('get chooses by labels, fields and number, through pages', async () => {
   expect(await names('--selector=team!=blue,team')).toEqual(['beta']);
   expect(await names('--field-selector', 'metadata.name=beta')).toEqual(['beta']);
   for (const size of ['1', '2', '0'])
-    expect([size, await names('-l', 'team', '--chunk-size', size)]).toEqual([
-      size,
-      ['alpha', 'beta'],
-    ]);
+    expectFor(size, await names('-l', 'team', '--chunk-size', size)).toEqual(['alpha', 'beta']);
   expect(await names('-l', 'team', '--limit=1')).toEqual(['alpha']);
   expect(await run('get', 'groups', '-l', 'team=none')).toEqual({
     code: 0,
@@ -127,7 +124,7 @@ test('get prints JSON, YAML and names', async () => {
   expect(parse(await says('get', 'group', 'alpha', '-oyaml'))).toEqual(alpha);
   expect(
     JSON.parse(await says('get', 'groups', 'alpha', 'beta', '-o=json')).items.map(
-      (one: any) => one.metadata.name,
+      (item: any) => item.metadata.name,
     ),
   ).toEqual(['alpha', 'beta']);
   expect(await says('get', 'group/alpha', '-o', 'name')).toBe('group.id.vestibule.org/alpha\n');
@@ -380,10 +377,11 @@ test('wrong usage ends with 2, and help with 0', async () => {
     [['help', 'bogus'], /unknown subcommand "bogus"/],
   ];
   for (const [args, message] of wrong)
-    expect([args, await run(...args)]).toEqual([
-      args,
-      { code: 2, out: '', error: expect.stringMatching(message) },
-    ]);
+    expectFor(args, await run(...args)).toEqual({
+      code: 2,
+      out: '',
+      error: expect.stringMatching(message),
+    });
   expect(await says('help', 'get')).toMatch(
     /^vestibule get TYPE \[NAME\.\.\.\] \[flags\]\n[^]*-o, --output FORMAT +json/,
   );

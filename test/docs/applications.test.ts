@@ -7,6 +7,7 @@ import * as oidc from 'openid-client';
 import { parse } from 'yaml';
 import { kinds } from '../../kinds/index.js';
 import { Phase } from '../../kinds/interaction/schema.js';
+import { expectFor } from '../support/expect-for.js';
 import { confirm } from '../support/people/device.js';
 import { signIn } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
@@ -54,7 +55,7 @@ async function signedIn(page: string, at = 0) {
   const { name, spec } = clientOf(page);
   const redirect = spec.redirectURIs![at]!;
   const scope = spec
-    .scopes!.map((one) => one.name)
+    .scopes!.map((scope) => scope.name)
     .filter((one) => one !== 'offline_access')
     .join(' ');
   const auth = spec.type === 'Public' ? oidc.None() : oidc.ClientSecretBasic(secret);
@@ -150,9 +151,7 @@ describe('what the pages show can be declared', () => {
         ? await tab.post(`${resource}?${query}`, { ...draft, metadata: { ...metadata, name } })
         : await tab.patch(`${resource}/${metadata.name}?${query}`, { ...draft, metadata });
       const success = verbs.includes('create') ? 201 : 200;
-      expect([page, metadata.name, code, code === success ? '' : body.message]).toEqual([
-        page,
-        metadata.name,
+      expectFor([page, metadata.name], [code, code === success ? '' : body.message]).toEqual([
         success,
         '',
       ]);
@@ -186,7 +185,7 @@ describe('people sign in by', () => {
     const page = `${folder}/${name}`;
     for (const at of clientOf(page).spec.redirectURIs!.keys()) {
       const { claims, userinfo, spec } = await signedIn(page, at);
-      const scopes = spec.scopes!.map((one) => one.name);
+      const scopes = spec.scopes!.map((scope) => scope.name);
       expect(claims.aud).toBe(clientOf(page).name);
       expect(userinfo).toMatchObject({
         sub: claims.sub,
@@ -293,12 +292,11 @@ describe('what the pages give to be configured', () => {
     ];
     for (const { page, id, scopes, redirect } of configured) {
       const { name, spec } = clientOf(`${folder}/${page}`);
-      expect([
-        page,
+      expectFor(page, [
         id,
         scopes.filter((scope: string) => !spec.scopes!.some((one) => one.name === scope)),
         spec.redirectURIs!.includes(redirect),
-      ]).toEqual([page, name, [], true]);
+      ]).toEqual([name, [], true]);
     }
     expect([
       config.issuer,

@@ -105,7 +105,7 @@ test('the name and the logo of an organisation are set', async () => {
 
 /** Whether programs that pages use are on this machine. */
 const has = (...programs: string[]): boolean =>
-  programs.every((one) => spawnSync('sh', ['-c', `command -v ${one}`]).status === 0);
+  programs.every((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0);
 
 (has('curl') ? test : test.skip)(
   'what anyone may read of a service (skipped where there is no curl)',

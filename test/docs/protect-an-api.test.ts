@@ -123,7 +123,7 @@ test('a client finds the service by the API’s metadata, and calls it', async (
   const paying = await tokenFor(tab, 'openid invoices.pay');
   expect((await call(paying.access_token)).status).toBe(403);
   const { body } = await tab.get('grants').is(200);
-  const grant = body.items.find((one: any) => one.status.client.name === 'ledger');
+  const grant = body.items.find((item: any) => item.status.client.name === 'ledger');
   expect(grant.spec.audiences).toEqual([
     { name: 'billing', scopes: ['invoices.pay', 'invoices.read'] },
   ]);

@@ -20,7 +20,7 @@ export async function everythingIn(
 
 /** The objects of one kind. */
 export function objectsOf(entries: ReadonlyMap<string, Entry>, resource: string): KindObject[] {
-  const kind = kinds.find((one) => one.resource === resource)!;
+  const kind = kinds.find((kind) => kind.resource === resource)!;
   return [...entries.values()]
     .filter(({ key }) => key.startsWith(`objects/${resource}/`))
     .map((entry) => new EncodedObject(kind, entry).object);

@@ -96,7 +96,7 @@ describe.each(stores)('a deletion that is interrupted, on %s', (store) => {
             parameters: { prompt: 'consent' },
           }),
         );
-      await Promise.all(browsers.map((one) => redeem(service, one)));
+      await Promise.all(browsers.map((browser) => redeem(service, browser)));
       const { tab } = browsers[0]!;
       const { name } = (await tab.get('accounts/~').is(200)).body.metadata;
       await service.tab().delete('mockmessages').is(200);
@@ -112,7 +112,7 @@ describe.each(stores)('a deletion that is interrupted, on %s', (store) => {
       await until(async () => (await left(name)).length === 0);
       await until(async () => (await service.tab().get('mockmessages')).body.items.length > 0);
       const { items } = (await service.tab().get('mockmessages').is(200)).body;
-      expect(items.map((one: any) => one.status.subject)).toEqual([
+      expect(items.map((item: any) => item.status.subject)).toEqual([
         expect.stringMatching(/was deleted/),
       ]);
       const again = service.tab();

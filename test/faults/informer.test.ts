@@ -66,7 +66,7 @@ describe.each(stores)(
     afterAll(async () => {
       await watched?.stop();
       wire?.close();
-      for (const one of replicas ?? []) await one.end();
+      for (const replica of replicas ?? []) await replica.end();
       await storage?.close();
       await etcd?.stop();
       await stopAll();

@@ -44,7 +44,7 @@ describe('two processes on one etcd', () => {
     );
   });
   afterAll(async () => {
-    for (const one of replicas ?? []) await one.end();
+    for (const replica of replicas ?? []) await replica.end();
     endpoint.close();
     await storage?.close();
     await etcd?.stop();
@@ -93,9 +93,9 @@ describe('two processes on one etcd', () => {
       const { access_token: bound } = (await redeem(there, { callback, verifier, client: 'bound' }))
         .body;
       const { access_token: access, refresh_token: refresh } = (await redeem(there, signedIn)).body;
-      for (const one of replicas) {
-        await at(one, tab).get('accounts/~').is(200);
-        for (const token of [bound, access]) await userinfo(one, token).is(200);
+      for (const replica of replicas) {
+        await at(replica, tab).get('accounts/~').is(200);
+        for (const token of [bound, access]) await userinfo(replica, token).is(200);
       }
       yield { here, there, tab, bound, access, refresh };
     }

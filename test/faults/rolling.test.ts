@@ -42,13 +42,13 @@ beforeAll(async () => {
     '--shutdown-delay-duration',
     '2s',
   ]);
-  mailboxes = replicas.map((one) => new Mailbox(one));
+  mailboxes = replicas.map((replica) => new Mailbox(replica));
   balancer = new Balancer(replicas);
 });
 afterAll(async () => {
   balancer?.end();
-  for (const one of mailboxes ?? []) one.close();
-  for (const one of replicas ?? []) await one.end();
+  for (const mailbox of mailboxes ?? []) mailbox.close();
+  for (const replica of replicas ?? []) await replica.end();
   await storage?.close();
   await etcd?.stop();
   await stopAll();
@@ -80,7 +80,7 @@ async function once(number: number): Promise<SignIn> {
         .post(`${begun.I}/emailchallenge`, { spec: { email: `person${number}@example.test` } })
         .is(200)
     ).body;
-    const mail = await Promise.race(mailboxes.map((one) => one.to(begun.name, 20_000)));
+    const mail = await Promise.race(mailboxes.map((mailbox) => mailbox.to(begun.name, 20_000)));
     if (!mail) return outcome(`no mail: ${JSON.stringify(status)}`);
     const { body } = await tab
       .post(`${begun.I}/login`, { spec: { method: 'EmailCode', code: mail.code } })
@@ -225,7 +225,7 @@ test(`two replicas restart under ${rate} sign-ins a second: each ends with token
   }
   await crowd.stop();
   const repeats = crowd.signIns.flatMap(({ repeated }) => repeated);
-  const took = crowd.signIns.map((one) => one.took).sort((a, b) => a - b);
+  const took = crowd.signIns.map((signIn) => signIn.took).sort((a, b) => a - b);
   tell(
     `rolled ${stops.length} times under ${rate} sign-ins a second (etcd ${etcd.version}): ${crowd.signIns.length} sign-ins, median ${took[took.length >> 1]!.toFixed(0)} ms, longest ${took.at(-1)!.toFixed(0)} ms; ${repeats.length} requests repeated; the longest stop ${Math.max(...stops).toFixed(0)} ms`,
   );
@@ -237,12 +237,12 @@ test(`two replicas restart under ${rate} sign-ins a second: each ends with token
   expect(all.filter((one) => one.startsWith('ADDED')).length).toBe(crowd.signIns.length);
   const last = Number(all.at(-1)!.split('@')[1]);
   await settles(
-    async () => followers.map((one) => one.last),
+    async () => followers.map((follower) => follower.last),
     (at) => at.every((one) => one >= last),
   );
-  for (const one of followers) {
-    await one.end();
-    expect(one.received).toEqual(all);
+  for (const follower of followers) {
+    await follower.end();
+    expect(follower.received).toEqual(all);
   }
   expect(Math.min(...followers.map(({ starts }) => starts))).toBeGreaterThan(1);
 });

@@ -72,13 +72,13 @@ async function change(
   let highest = resident();
   for (let round = 1; round <= rounds; round += 1) {
     await write(values);
-    for (const one of readers)
-      await one.until(({ events }) => events.length >= from + (round - 2) * objects, 30_000);
+    for (const reader of readers)
+      await reader.until(({ events }) => events.length >= from + (round - 2) * objects, 30_000);
     highest = Math.max(highest, resident());
     readers.forEach(dropText);
   }
-  for (const one of readers)
-    await one.until(({ events }) => events.length >= from + rounds * objects, 30_000);
+  for (const reader of readers)
+    await reader.until(({ events }) => events.length >= from + rounds * objects, 30_000);
   return highest;
 }
 
@@ -108,15 +108,15 @@ test('a reader that stops is cut within ten thousand changes; others get all', a
   process.stderr.write(
     `resident: ${Math.round(usual / mebibyte)} MiB at most without a reader that stops, ${Math.round(highest / mebibyte)} with one, which got ${stalled.events.length - objects} of ${objects * rounds}\n`,
   );
-  for (const one of readers) {
-    const versions = one.events
+  for (const reader of readers) {
+    const versions = reader.events
       .slice(objects)
       .map(({ object }) => `${object.metadata.resourceVersion} ${object.metadata.name}`);
-    expect([one.ended, versions.length, new Set(versions).size]).toEqual([
+    expect([reader.ended, versions.length, new Set(versions).size]).toEqual([
       false,
       2 * rounds * objects,
       2 * rounds * objects,
     ]);
-    one.close();
+    reader.close();
   }
 }, 180_000);

@@ -56,7 +56,7 @@ export function conforms(kind: AnyKind, samples: Samples): void {
 
     test('stands in discovery and in the OpenAPI document with its verbs', async () => {
       const { body } = await operator.get('/api/v1alpha1').is(200);
-      const found = body.resources.find((one: any) => one.name === kind.resource);
+      const found = body.resources.find((resource: any) => resource.name === kind.resource);
       expect(found).toMatchObject({
         kind: kind.kind,
         namespaced: false,
@@ -111,7 +111,7 @@ export function conforms(kind: AnyKind, samples: Samples): void {
           headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' },
         })
         .is(200);
-      expect(body.columnDefinitions.map((one: any) => one.name)).toEqual([
+      expect(body.columnDefinitions.map((columnDefinition: any) => columnDefinition.name)).toEqual([
         'Name',
         ...Object.keys(kind.columns),
         'Age',

@@ -30,7 +30,10 @@ eachKubectl((found) => {
     operator.run([
       ...args,
       '-f',
-      operator.file('objects.yaml', objects.map((one) => JSON.stringify(one)).join('\n---\n')),
+      operator.file(
+        'objects.yaml',
+        objects.map((object) => JSON.stringify(object)).join('\n---\n'),
+      ),
     ]);
   const apply = async (flags: string[], ...objects: object[]): Promise<string> => {
     const { code, out, error } = await run(['apply', '--server-side', ...flags], ...objects);
@@ -42,7 +45,9 @@ eachKubectl((found) => {
       await operator.says('get', 'group', name, '-o', 'json', '--show-managed-fields=true'),
     );
   const managersOf = (object: any): string[] =>
-    object.metadata.managedFields.map((one: any) => `${one.manager} ${one.operation}`);
+    object.metadata.managedFields.map(
+      (managedField: any) => `${managedField.manager} ${managedField.operation}`,
+    );
 
   test('creates, changes, removes what is no longer applied, and keeps what others set', async () => {
     const name = `${prefix}-red`;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { kinds } from '../../kinds/index.js';
 import { type Cluster, eachKubectl, openKubernetes } from '../support/cluster/cluster.js';
 import type { Kubectl } from '../support/cluster/kubectl.js';
+import { expectFor } from '../support/expect-for.js';
 import { stopAll } from '../support/service.js';
 
 let cluster: Cluster;
@@ -53,12 +54,11 @@ eachKubectl((found) => {
   test('explains every kind, by short name and below, in our own words', async () => {
     for (const kind of kinds) {
       const said = await operator.says('explain', kind.resource);
-      expect([kind.kind, said.replaceAll(/\s+/g, ' ')]).toEqual([
-        kind.kind,
+      expectFor(kind.kind, said.replaceAll(/\s+/g, ' ')).toEqual(
         expect.stringContaining(
           `KIND: ${kind.kind} VERSION: v1alpha1 DESCRIPTION: ${kind.description.replaceAll(/\s+/g, ' ')}`,
         ),
-      ]);
+      );
       expect(said).not.toContain('<no description>');
     }
     expect(await operator.says('explain', 'pk.spec.displayName')).toMatch(
@@ -91,10 +91,9 @@ eachKubectl((found) => {
       'groups.id.vestibule.org',
       'groups.v1alpha1.id.vestibule.org',
     ])
-      expect([spelling, await operator.says('get', spelling, name, '-o', 'name')]).toEqual([
-        spelling,
+      expectFor(spelling, await operator.says('get', spelling, name, '-o', 'name')).toEqual(
         `group.id.vestibule.org/${name}\n`,
-      ]);
+      );
     expect(
       await operator.says(
         'get',

@@ -88,7 +88,7 @@ describe.each(stores)('an API server of its own on %s', (store) => {
     ).start();
   });
   afterAll(async () => {
-    for (const one of commands) one.remove();
+    for (const command of commands) command.remove();
     await example?.stop();
     await etcd?.stop();
   });

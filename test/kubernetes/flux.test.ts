@@ -46,7 +46,7 @@ eachKubectl((found) => {
   });
 
   const file = (name: string, ...objects: object[]): string =>
-    operator.file(name, objects.map((one) => JSON.stringify(one)).join('\n---\n'));
+    operator.file(name, objects.map((object) => JSON.stringify(object)).join('\n---\n'));
   const flux = async (...files: string[]): Promise<string[]> => {
     const config = join(dirname(file('any')), 'config');
     const { stdout } = await promisify(execFile)(program!, [config, ...files]);

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, test } from '@jest/globals';
 import { type Cluster, eachKubectl, openKubernetes } from '../support/cluster/cluster.js';
 import type { Kubectl } from '../support/cluster/kubectl.js';
 import { keep, vestibule } from '../support/command.js';
+import { expectFor } from '../support/expect-for.js';
 import { stopAll, temporary } from '../support/service.js';
 
 let cluster: Cluster;
@@ -41,8 +42,7 @@ async function same(
     await kubectl.run(args),
     await vestibule([...args, ...more], environment),
   ];
-  expect([args, ours.code, ageless(ours.out), ours.error]).toEqual([
-    args,
+  expectFor(args, [ours.code, ageless(ours.out), ours.error]).toEqual([
     theirs.code,
     ageless(theirs.out),
     theirs.error,

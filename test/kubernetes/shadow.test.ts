@@ -15,7 +15,7 @@ eachKubectl((found) => {
   test('a policy in mode Shadow is put in force once wait says that it agrees', async () => {
     const operator = cluster.kubectl(found);
     const { body } = await cluster.operator.get('policies').is(200);
-    const { spec } = body.items.find((one: any) => one.status.inForce);
+    const { spec } = body.items.find((item: any) => item.status.inForce);
     const draft = {
       apiVersion: 'id.vestibule.org/v1alpha1',
       kind: 'Policy',

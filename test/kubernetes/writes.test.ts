@@ -31,7 +31,7 @@ eachKubectl((found) => {
   const live = async (name: string): Promise<any> =>
     JSON.parse(await operator.says('get', 'group', name, '-o', 'json'));
   const file = (...objects: object[]): string =>
-    operator.file('objects.yaml', objects.map((one) => JSON.stringify(one)).join('\n---\n'));
+    operator.file('objects.yaml', objects.map((object) => JSON.stringify(object)).join('\n---\n'));
 
   test('creates, and says what is not known, as --validate wishes', async () => {
     const name = `${prefix}-created`;
@@ -171,7 +171,7 @@ eachKubectl((found) => {
         `pruned=${prefix}`,
         `--prune-allowlist=${apiVersion}/Group`,
         '-f',
-        file(listOf(...names.map((one) => group(one, {}, { labels: { pruned: prefix } })))),
+        file(listOf(...names.map((name) => group(name, {}, { labels: { pruned: prefix } })))),
       );
     expect(await apply(name, other)).toBe(
       `group.id.vestibule.org/${name} created\ngroup.id.vestibule.org/${other} created\n`,

@@ -25,7 +25,7 @@ const sources = readdirSync(join(root, 'test'), { recursive: true, encoding: 'ut
   .map((path) => readFileSync(join(root, 'test', path), 'utf8'));
 
 describe('a mutant', () => {
-  test.each(mutants.map((one) => [one.name, one] as const))(
+  test.each(mutants.map((mutant) => [mutant.name, mutant] as const))(
     '%s: stands where it says, changes something, and has its test',
     (_, { changes, caughtBy }) => {
       for (const file of new Set(changes.map((change) => change.file))) {

@@ -282,7 +282,7 @@ describe('the recipes of the how-to', () => {
   test.each(Object.keys(permits).filter((id) => permits[id]!.facts === recently))(
     '%s permits changes only soon after a sign-in',
     async (id) => {
-      const recipe = recipes.find((one) => one.includes(`@id("${id}")`))!;
+      const recipe = recipes.find((recipe) => recipe.includes(`@id("${id}")`))!;
       await engine.activate('p-3', `${engine.defaultText}\n${recipe}\n`);
       expect(engine.decide({ ...permits[id]!, facts: {} }).allowed).toBe(false);
     },

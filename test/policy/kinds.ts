@@ -44,7 +44,7 @@ export const kinds: readonly AnyKind[] = [
 ];
 
 /** One of them by its name. */
-export const kindOf = (name: string): AnyKind => kinds.find((one) => one.kind === name)!;
+export const kindOf = (name: string): AnyKind => kinds.find((kind) => kind.kind === name)!;
 
 const act = (of: string, subresource: string): Action =>
   defineAction({

@@ -217,7 +217,7 @@ suite('the default policy', () => {
   });
 
   test.each(mutants)('no longer keeps %s if in %s %s is %s', async (id, rule, find, replace) => {
-    const promise = promises.find((one) => one.id === id)!;
+    const promise = promises.find((promise) => promise.id === id)!;
     const text = mutated(engine.defaultText, rule, find, replace);
     expect(text).not.toBe(engine.defaultText);
     const [proof] = await prove(text, [promise]);

@@ -390,7 +390,7 @@ export function question(chance: Chance, vocabulary: Vocabulary): AuthorizationA
       },
     };
   const resource = c.of(resources);
-  const kind = kinds.find((one) => one.kind === resource)!;
+  const kind = kinds.find((kind) => kind.kind === resource)!;
   const target = c.of([
     {},
     { name: nameIn(c, kind.kind) },

@@ -546,7 +546,9 @@ describe('a supplier that', () => {
     await well.declare(service, 'miles', { distance: 'number' });
     const availabilityOf = async (name: string): Promise<string> => {
       const { body } = await op.get(`claimsproviders/${name}`).is(200);
-      return body.status.conditions.map((one: any) => `${one.type} ${one.status}`).join();
+      return body.status.conditions
+        .map((condition: any) => `${condition.type} ${condition.status}`)
+        .join();
     };
     const becomes = (name: string, expected: string): Promise<unknown> =>
       until(async () => (await availabilityOf(name)) === expected, `${name} ${expected}`);

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
+import { expectFor } from '../support/expect-for.js';
 import { newAssertionKey } from '../support/people/assertion-key.js';
 import { Browser } from './support/browser.js';
 import { House } from './support/fixture.js';
@@ -113,10 +114,10 @@ describe('a Client without a profile', () => {
     };
     expect((await outcome(rp.redeem(...(await code())))).error).toBe('invalid_grant');
     const { dpop_signing_alg_values_supported: algorithms } = rp.config.serverMetadata();
-    for (const alg of algorithms!.filter((one) => one !== 'EdDSA')) {
+    for (const alg of algorithms!.filter((algorithm) => algorithm !== 'EdDSA')) {
       const DPoP = oidc.getDPoPHandle(rp.config, await oidc.randomDPoPKeyPair(alg));
       const { token_type: type } = await rp.redeem(...(await code()), { DPoP });
-      expect([alg, type]).toEqual([alg, 'dpop']);
+      expectFor(alg, type).toEqual('dpop');
     }
   });
 });
@@ -163,7 +164,7 @@ describe('the audience of a client assertion', () => {
       [{ code_challenge }, 'invalid_request'], // by plain
       [{ code_challenge, code_challenge_method: 'S256' }, 'none'],
     ] as const)
-      expect([more, await asked('challenged', 'par', house.baseURL, more)]).toEqual([more, error]);
+      expectFor(more, await asked('challenged', 'par', house.baseURL, more)).toEqual(error);
   });
 
   test('is the issuer, as one string; a Client may be permitted the endpoint as well', async () => {
@@ -194,12 +195,9 @@ describe('the audience of a client assertion', () => {
         ['strict-audience', strict],
         ['lax-audience', lax],
       ] as const)
-        expect([endpoint, aud, client, await asked(client, endpoint, aud)]).toEqual([
-          endpoint,
-          aud,
-          client,
+        expectFor([endpoint, aud, client], await asked(client, endpoint, aud)).toEqual(
           passes ? expect.not.stringMatching('invalid_client') : 'invalid_client',
-        ]);
+        );
   });
 });
 

@@ -4,6 +4,7 @@ import { Grant, grantName } from '../../kinds/apps/grant.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { type Entry, prefixRange, type Storage, type Write } from '../../storage/storage.js';
 import { startEtcd } from '../storage/etcd-server.js';
+import { expectFor } from '../support/expect-for.js';
 import { scaled } from '../support/patience.js';
 import { stores } from '../support/stores.js';
 import { Browser } from './support/browser.js';
@@ -142,7 +143,7 @@ describe.each(stores)('how long a copy of a consent lives, on %s', (store) => {
       token = answer.refresh_token ?? token;
       await isConsistent();
     }
-    expect([what, await house.who(browser.cookieFor('/'))]).toEqual([what, undefined]);
+    expectFor(what, await house.who(browser.cookieFor('/'))).toEqual(undefined);
     await house.store.change(house.store.systemCall(), (tx) =>
       tx.delete(Grant, grantName(account, rp.config.clientMetadata().client_id)),
     );

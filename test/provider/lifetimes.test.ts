@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import * as oidc from 'openid-client';
 import { newKeys } from '../../security/keyring.js';
+import { expectFor } from '../support/expect-for.js';
 import { Browser } from './support/browser.js';
 import { House, openStorage } from './support/fixture.js';
 import { outcome, RelyingParty } from './support/relyingparty.js';
@@ -71,11 +72,8 @@ describe('what lives for a time', () => {
       [90.001, false],
     ] as const) {
       at(days * day);
-      expect([days, await silent()]).toEqual([days, alive ? null : 'login_required']);
-      expect([days, (await house.who(browser.cookieFor('/'))) !== undefined]).toEqual([
-        days,
-        alive,
-      ]);
+      expectFor(days, await silent()).toEqual(alive ? null : 'login_required');
+      expectFor(days, (await house.who(browser.cookieFor('/'))) !== undefined).toEqual(alive);
     }
   });
 
@@ -144,7 +142,7 @@ describe('what lives for a time', () => {
       const { returnTo } = await browser.act(/interactions\/(\w+)/.exec(shown.url.pathname)![1]!, {
         account,
       });
-      expect([days, (await browser.go(returnTo)).location === undefined]).toEqual([days, asked]);
+      expectFor(days, (await browser.go(returnTo)).location === undefined).toEqual(asked);
     }
   });
 });

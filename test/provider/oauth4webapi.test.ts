@@ -190,15 +190,15 @@ describe.each(sorts)(
     ): Promise<void> {
       const keys = createRemoteJWKSet(new URL(server.jwks_uri!));
       const token = await until(async () => {
-        for (const one of tokens)
+        for (const token of tokens)
           if (
             (
-              JSON.parse(Buffer.from(one.split('.')[1]!, 'base64url').toString()) as {
+              JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as {
                 sid: unknown;
               }
             ).sid === who.sid
           )
-            return one;
+            return token;
         return undefined;
       }, 'the logout token');
       const { payload } = await jwtVerify(token, keys, {

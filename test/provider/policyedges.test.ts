@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const inForce = (rule: string) =>
   op.post('policies', { spec: { cedar: `${first}\n${rule}\n` } }).is(201);
-const mine = (scopes: any[], name: string) => scopes.find((one) => one.name === name);
+const mine = (scopes: any[], name: string) => scopes.find((scope) => scope.name === name);
 const released = async (tokens: { body: any }) =>
   (
     await service

@@ -4,6 +4,7 @@ import * as oidc from 'openid-client';
 import { builtInScopes } from '../../kinds/apps/claims/scopes.js';
 import { defaultLimits } from '../../kinds/limits/limit-settings.js';
 import { clock } from '../support/clock.js';
+import { expectFor } from '../support/expect-for.js';
 import { Browser } from './support/browser.js';
 import { House } from './support/fixture.js';
 import { RelyingParty } from './support/relyingparty.js';
@@ -212,10 +213,9 @@ describe('authorization', () => {
       const back = new URL(
         (await ask({ ...base('plain'), code_challenge })).headers.get('location')!,
       );
-      expect([code_challenge, Object.fromEntries(back.searchParams)]).toEqual([
-        code_challenge,
+      expectFor(code_challenge, Object.fromEntries(back.searchParams)).toEqual(
         expect.objectContaining({ error: 'invalid_request', iss: house.baseURL, state: 'kept' }),
-      ]);
+      );
     }
     expect((await ask(base('plain'))).headers.get('location')).not.toContain('error=');
   });
@@ -363,8 +363,7 @@ describe('authorization', () => {
       { request: object('{"response_mode":"form_post"}'), response_mode: 'query' },
     ]) {
       const answer = await ask({ ...fields, ...more });
-      expect([more, answer.status, answer.headers.get('location')]).toEqual([
-        more,
+      expectFor(more, [answer.status, answer.headers.get('location')]).toEqual([
         303,
         expect.stringContaining('/cb?error=request_not_supported'),
       ]);
@@ -473,8 +472,7 @@ describe('floods', () => {
       const statuses: number[] = [];
       for (let i = 0; i < 7; i += 1)
         statuses.push((await fetch(small.address + path, { method, redirect: 'manual' })).status);
-      expect([path, statuses.at(-1), statuses.filter((status) => status === 429)]).toEqual([
-        path,
+      expectFor(path, [statuses.at(-1), statuses.filter((status) => status === 429)]).toEqual([
         429,
         [429],
       ]);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { prefixRange } from '../../storage/storage.js';
+import { expectFor } from '../support/expect-for.js';
 import { authorizationPath, signIn } from '../support/people/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { stores } from '../support/stores.js';
@@ -93,22 +94,20 @@ describe.each(stores)('bounds of what is kept of a request, on the %s store', (s
         const { code, body, headers } = answer;
         const description = `${name} is over ${length - 1} bytes`;
         if (hints.includes(name)) {
-          expect([name, [200, 201, 303].includes(code)]).toEqual([name, true]);
+          expectFor(name, [200, 201, 303].includes(code)).toEqual(true);
           expect(headers.location ?? '').not.toContain('error=');
           continue;
         }
         if (path === '/oauth2/auth' && !addressing.includes(name)) {
           const back = new URL(headers.location!);
-          expect([name, code, back.origin, back.searchParams.get('error')]).toEqual([
-            name,
+          expectFor(name, [code, back.origin, back.searchParams.get('error')]).toEqual([
             303,
             'https://app.example.test',
             'invalid_request',
           ]);
           expect(back.searchParams.get('state')).toBe(name === 'state' ? null : 'state');
         } else
-          expect([name, code, headers.location, body]).toEqual([
-            name,
+          expectFor(name, [code, headers.location, body]).toEqual([
             400,
             undefined,
             { error: 'invalid_request', error_description: description },
@@ -154,7 +153,7 @@ describe.each(stores)('bounds of what is kept of a request, on the %s store', (s
     for (const scope of [' openid  email', 'openid\temail ', 'openid\r\nemail\n']) {
       fields.set('scope', scope);
       const { headers } = await send('/oauth2/auth', 'GET', fields);
-      expect([scope, headers.location]).toEqual([scope, expect.stringContaining('/interactions/')]);
+      expectFor(scope, headers.location).toEqual(expect.stringContaining('/interactions/'));
     }
   });
 

@@ -188,7 +188,7 @@ describe.each(stores)('after sign-ins, previews, releases and refusals, on %s', 
       },
     });
     expect((await refresh(tokens.refresh_token)).code).toBe(200);
-    for (const one of tabs) keep(...one.cookies.map(({ value }) => value));
+    for (const tab of tabs) keep(...tab.cookies.map(({ value }) => value));
     keep(
       ...supplier.questions.map(({ headers }) => headers.authorization!.slice('Bearer '.length)),
     );

@@ -4,6 +4,7 @@ import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import type { ClientSpec } from '../../kinds/apps/client/client.js';
 import { clock } from '../support/clock.js';
+import { expectFor } from '../support/expect-for.js';
 import { newAssertionKey } from '../support/people/assertion-key.js';
 import { Browser } from './support/browser.js';
 import { House, openStorage } from './support/fixture.js';
@@ -104,8 +105,7 @@ describe('refresh tokens', () => {
         const person = { account, ...(scopes && { scopes }) };
         const back = await new Browser(house).authorize(url, person);
         const tokens = await rp.redeem(back.location!, begun);
-        expect([isPushed, tokens.scope, tokens.refresh_token !== undefined]).toEqual([
-          isPushed,
+        expectFor(isPushed, [tokens.scope, tokens.refresh_token !== undefined]).toEqual([
           comes ? 'openid offline_access' : 'openid',
           comes,
         ]);
@@ -308,10 +308,7 @@ describe('how Clients prove who they are', () => {
       [house.baseURL, 'https://evil.test'],
     ];
     for (const audience of audiences)
-      expect([audience, await send(await assertion(audience))]).toEqual([
-        audience,
-        'invalid_client',
-      ]);
+      expectFor(audience, await send(await assertion(audience))).toEqual('invalid_client');
     const racing = await assertion(house.baseURL);
     const errors = await Promise.all(Array.from({ length: 10 }, () => send(racing)));
     expect(errors.filter((error) => error === 'invalid_grant')).toHaveLength(1);

@@ -374,12 +374,12 @@ describe('random sequences of applies and updates by several managers', () => {
             } as never),
           );
           const model = new Model(first);
-          for (const one of steps) {
-            const conflicts = await live.run(one);
+          for (const step of steps) {
+            const conflicts = await live.run(step);
             const expected =
-              'write' in one
-                ? (model.update(one.by, written(model.paths, one.write, one.mode)), [])
-                : model.apply(one.by, one.apply, one.force);
+              'write' in step
+                ? (model.update(step.by, written(model.paths, step.write, step.mode)), [])
+                : model.apply(step.by, step.apply, step.force);
             const object = await live.object();
             const seen = [
               conflicts.length,

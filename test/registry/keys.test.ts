@@ -39,9 +39,9 @@ describe('sealing', () => {
 
   test('never twice the same, and nothing of it in the clear', () => {
     const seals = Array.from({ length: 200 }, () => old.seal('key', 'aaaaaaaaaaaaaaaa'));
-    expect(new Set(seals.map((one) => one.toString('hex'))).size).toBe(200);
-    expect(new Set(seals.map((one) => one.subarray(4, 16).toString('hex'))).size).toBe(200);
-    for (const one of seals) expect(one.toString('latin1')).not.toContain('aaaa');
+    expect(new Set(seals.map((seal) => seal.toString('hex'))).size).toBe(200);
+    expect(new Set(seals.map((seal) => seal.subarray(4, 16).toString('hex'))).size).toBe(200);
+    for (const seal of seals) expect(seal.toString('latin1')).not.toContain('aaaa');
   });
 
   test('takes any bytes, none among them', () => {

@@ -280,7 +280,7 @@ describe('the outbox', () => {
       Array.from({ length: 60 }, (_, i) => room.later('errand', { i }, { id: `row-${i}` })),
     );
     await empty();
-    const ran = workers.flatMap((one) => one.ran);
+    const ran = workers.flatMap((worker) => worker.ran);
     expect(ran.map(({ id }) => id).sort()).toEqual(
       Array.from({ length: 60 }, (_, i) => `row-${i}`).sort(),
     );

@@ -7,6 +7,7 @@ import type { Subscription } from '../../registry/watchcache/watch-cache.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import type { Batch, Storage } from '../../storage/storage.js';
 import { until } from '../provider/support/fixture.js';
+import { expectFor } from '../support/expect-for.js';
 import { Room, Thing } from './room.js';
 
 let directory: string;
@@ -229,12 +230,14 @@ describe('a subscriber', () => {
     for (const room of [first, late]) {
       const listeners = starts.map((from) => new Listener(room, from));
       for (let size = 41; size <= 45; size += 1) await first.put('a', { size });
-      await until(async () => listeners.every((one) => sizes(one).at(-1) === '45'), 'everybody');
+      await until(
+        async () => listeners.every((listener) => sizes(listener).at(-1) === '45'),
+        'everybody',
+      );
       for (const [i, listener] of listeners.entries())
-        expect([i, sizes(listener).slice(0, 40 - i)]).toEqual([
-          i,
+        expectFor(i, sizes(listener).slice(0, 40 - i)).toEqual(
           Array.from({ length: 40 - i }, (_, n) => String(i + 1 + n)),
-        ]);
+        );
       for (const { received, subscription } of listeners) {
         expect(new Set(received).size).toBe(received.length);
         subscription.leave();

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { ClassicLevel } from 'classic-level';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { mountDisk, mounts } from '../support/disk.js';
+import { expectFor } from '../support/expect-for.js';
 import { draw } from '../support/random.js';
 import { everything, put } from './drive.js';
 import { compile, type Program, type Running } from './program.js';
@@ -58,8 +59,7 @@ async function expectStored(acknowledgedKeys: ReadonlyMap<string, number>): Prom
   const storage = await openEmbedded({ directory });
   const { entries } = await storage.list(everything);
   const stored = new Map(entries.map(({ key, revision }) => [key, revision]));
-  for (const [key, revision] of acknowledgedKeys)
-    expect([key, stored.get(key)]).toEqual([key, revision]);
+  for (const [key, revision] of acknowledgedKeys) expectFor(key, stored.get(key)).toEqual(revision);
   await storage.close();
   return stored.size;
 }

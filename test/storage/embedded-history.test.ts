@@ -11,6 +11,7 @@ import {
   type Storage,
   type Write,
 } from '../../storage/storage.js';
+import { expectFor } from '../support/expect-for.js';
 import { draw, random } from '../support/random.js';
 import { bytes, everything, made } from './drive.js';
 
@@ -60,7 +61,7 @@ function drawWrites(): Write[] {
 
 async function expectAsModel(model: Model, revision: Revision, at: Revision): Promise<void> {
   const page = await storage.list(everything, { at });
-  expect([at, contentOf(page.entries)]).toEqual([at, model.at(at)]);
+  expectFor(at, contentOf(page.entries)).toEqual(model.at(at));
   const first = await storage.list(everything, { at, limit: 3 });
   expect(first.more).toBe(Math.max(0, model.at(at).length - 3));
   expect(await storage.count(everything)).toBe(model.at(revision).length);
@@ -107,7 +108,7 @@ async function expectChanges(model: Model, from: Revision, to: Revision): Promis
   const stopping = new AbortController();
   for await (const { revision, changes } of storage.watch('', from, stopping.signal)) {
     for (const { key, entry, before } of changes) {
-      expect([revision, key, before?.value.toString()]).toEqual([revision, key, entries.get(key)]);
+      expectFor([revision, key], before?.value.toString()).toEqual(entries.get(key));
       if (entry) entries.set(key, entry.value.toString());
       else entries.delete(key);
     }

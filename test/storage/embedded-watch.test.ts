@@ -47,7 +47,7 @@ test.each([
       else await storage.close();
     }
     expect(received.map((batch) => [batch.revision, batch.changes.length])).toEqual(
-      revisions.slice(0, delivered).map((one) => [one, 1]),
+      revisions.slice(0, delivered).map((revision) => [revision, 1]),
     );
   },
 );

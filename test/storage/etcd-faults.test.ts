@@ -9,6 +9,7 @@ import {
   UnavailableError,
   UnknownOutcomeError,
 } from '../../storage/storage.js';
+import { expectFor } from '../support/expect-for.js';
 import { makeCertificates } from './cases/certificates.js';
 import { bytes, everything, increment, made, put, remove, text, Watched } from './drive.js';
 import { type EtcdServer, startEtcd, startEtcdCluster } from './etcd-server.js';
@@ -138,8 +139,7 @@ describe('etcd is away', () => {
     await watched.reached(last);
     const received = new Map(watched.changes.map(({ key, entry }) => [key, entry!.revision]));
     expect(watched.changes).toHaveLength(received.size);
-    for (const [key, revision] of acknowledged)
-      expect([key, received.get(key)]).toEqual([key, revision]);
+    for (const [key, revision] of acknowledged) expectFor(key, received.get(key)).toEqual(revision);
     await watched.stop();
   });
 });

@@ -95,7 +95,7 @@ export function pathFor({
   parameters = {},
 }: Wanted): { path: string; verifier: string } {
   const verifier = randomBytes(32).toString('base64url');
-  const named = resources.map((one) => `&resource=${encodeURIComponent(one)}`).join('');
+  const named = resources.map((resource) => `&resource=${encodeURIComponent(resource)}`).join('');
   return { path: authorizationPath(client, scope, verifier, parameters) + named, verifier };
 }
 

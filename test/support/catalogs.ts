@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import { expectFor } from './expect-for.js';
 
 /** Texts by ID. */
 export type Messages = Readonly<Record<string, string>>;
@@ -20,8 +21,8 @@ export function expectTranslated(language: string, english: Messages, translated
   const categories = new Intl.PluralRules(language).resolvedOptions().pluralCategories.sort();
   expect(Object.keys(translated)).toEqual(Object.keys(english));
   for (const [id, text] of Object.entries(translated)) {
-    expect([id, argumentsOf(text)]).toEqual([id, argumentsOf(english[id]!)]);
-    for (const forms of pluralsOf(text)) expect([id, forms]).toEqual([id, categories]);
+    expectFor(id, argumentsOf(text)).toEqual(argumentsOf(english[id]!));
+    for (const forms of pluralsOf(text)) expectFor(id, forms).toEqual(categories);
     expect([id, text.trim()]).not.toEqual([id, '']);
   }
 }

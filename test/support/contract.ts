@@ -55,7 +55,7 @@ export function conforms(method: string, target: string, { code, body, headers }
       `${method} ${known.path} answered ${code}, which the OpenAPI document does not list`,
     );
   const type =
-    Object.keys(response.content ?? {}).find((one) => one.includes(`as=${body?.kind};`)) ??
+    Object.keys(response.content ?? {}).find((key) => key.includes(`as=${body?.kind};`)) ??
     'application/json';
   const schema = response.content?.[type]?.schema;
   if (!schema || body === undefined) return;

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals';
+import { expectFor } from './expect-for.js';
 import { begin, mailTo, redeem, signIn } from './people/signin.js';
 import { Secrets, seen } from './secrets.js';
 import { createClient, startTest, stopAll } from './service.js';
@@ -31,7 +32,7 @@ test('a secret is found wherever it is, a code where it is alone', () => {
     'code 123456',
     '"123456"',
   ])
-    expect([text, secrets.in(text)]).toEqual([text, true]);
+    expectFor(text, secrets.in(text)).toEqual(true);
   for (const text of [
     '',
     'cookie-of-somebod',
@@ -41,7 +42,7 @@ test('a secret is found wherever it is, a code where it is alone', () => {
     '.123456Z',
     'token-of-someone',
   ])
-    expect([text, secrets.in(text)]).toEqual([text, false]);
+    expectFor(text, secrets.in(text)).toEqual(false);
 });
 
 test('a record says no claim, however short, alone or among other words', () => {
@@ -49,9 +50,9 @@ test('a record says no claim, however short, alone or among other words', () => 
   secrets.claim('gold', 'a.b+c', 918273, 'of', true, 'supplied-of-somebody');
   const record = (text: string): Buffer => Buffer.from(`....${JSON.stringify({ spec: { text } })}`);
   for (const text of ['gold', 'tier gold!', 'a.b+c', '918273', 'supplied-of-somebody'])
-    expect([text, secrets.claimedIn(record(text))]).toEqual([text, true]);
+    expectFor(text, secrets.claimedIn(record(text))).toEqual(true);
   for (const text of ['golden', 'fool-gold', 'aXb+c', 'of', 'true', ''])
-    expect([text, secrets.claimedIn(record(text))]).toEqual([text, false]);
+    expectFor(text, secrets.claimedIn(record(text))).toEqual(false);
   expect([secrets.in('gold'), secrets.in('"supplied-of-somebody"')]).toEqual([false, true]);
 });
 

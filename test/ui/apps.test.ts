@@ -115,14 +115,14 @@ test.each([
   ['vault', /^vault write auth\/oidc\/config/m, { pkce: 'Required' }],
   ['vaultwarden', /^SSO_SCOPES=email profile offline_access$/m, {}],
 ])('%s is set up with %s and %j', (id, settings, fields) => {
-  const template = appTemplates.find((one) => one.id === id)!;
+  const template = appTemplates.find((appTemplate) => appTemplate.id === id)!;
   const client = toClient(template, draftOf(id), new URL('https://a.test/'), apiVersion);
   expect(fillSettings(template, client, issuer, 'the-secret')).toMatch(settings);
   expect(client.spec).toMatchObject(fields);
 });
 
 test.each(['harbor', 'vaultwarden', 'argo-cd'])('%s may get a refresh token', (id) => {
-  const template = appTemplates.find((one) => one.id === id)!;
+  const template = appTemplates.find((appTemplate) => appTemplate.id === id)!;
   const { spec } = toClient(template, draftOf(id), new URL('https://a.test/'), apiVersion);
   expect(spec.scopes).toContainEqual({ name: 'offline_access' });
 });
@@ -150,6 +150,6 @@ test.each([
   ['Café  Ångström!', 'cafe-angstrom'],
   ['لوحة', 'app-example-org'],
 ])('the client ID of %j is %j', (name, id) => {
-  const grafana = appTemplates.find((one) => one.id === 'grafana')!;
+  const grafana = appTemplates.find((appTemplate) => appTemplate.id === 'grafana')!;
   expect(clientIDOf(grafana, draftOf(name))).toBe(id);
 });

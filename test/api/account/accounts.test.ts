@@ -326,7 +326,7 @@ describe.each(stores)('an account, on %s', (store) => {
     test('all of them are withdrawn together, and no one else’s', async () => {
       const [mine, others] = [await person('all@example.test'), await person('none@example.test')];
       const { body } = await mine.tab.delete('grants').is(200);
-      expect(body.items.map((one: any) => one.metadata.name)).toEqual([`${mine.name}-app`]);
+      expect(body.items.map((item: any) => item.metadata.name)).toEqual([`${mine.name}-app`]);
       await userinfo(service, mine.access).is(401);
       await userinfo(service, others.access).is(200);
       await mine.tab.delete(`grants/${others.name}-app`).fails(404, 'NotFound');

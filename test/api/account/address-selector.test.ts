@@ -12,7 +12,7 @@ describe.each(stores)('accounts selected by address, on %s', (store) => {
   const selecting = (address: string, more = ''): string =>
     `accounts?fieldSelector=${encodeURIComponent(`status.email.address=${address}`)}${more}`;
   const namesOf = async (tab: Tab, path: string): Promise<string[]> =>
-    (await tab.get(path).is(200)).body.items.map((one: any) => one.status.email.address);
+    (await tab.get(path).is(200)).body.items.map((item: any) => item.status.email.address);
   const create = async (email: string) =>
     (await operator.post('accounts', { spec: { email } }).is(201)).body.metadata.name as string;
   beforeAll(async () => {

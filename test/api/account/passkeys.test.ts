@@ -606,7 +606,8 @@ describe.each(stores)('passkeys, on %s', (store) => {
     for (let i = 0; i < 30; i += 1)
       others.push((await signInByPasskey(service, authenticator)).tab);
     await tab.delete(`passkeys/${name}`).is(200);
-    for (const one of others) expect(await eventually(() => one.get('sessions/~'), 401)).toBe(401);
+    for (const other of others)
+      expect(await eventually(() => other.get('sessions/~'), 401)).toBe(401);
     await settles(
       () => tab.get('sessions').is(200),
       ({ body }) => body.items.length === 1,

@@ -211,10 +211,10 @@ describe.each(stores)('the way back in without passkeys, on %s', (store) => {
     const { name } = (await start((await signIn(service, email)).tab)).metadata;
     if (hours > 24) {
       clock.advance(24 * hour + minute);
-      await until(async () => (await mails(email)).some((one) => one.includes('Reminder')));
+      await until(async () => (await mails(email)).some((mail) => mail.includes('Reminder')));
     }
     clock.advance((hours > 24 ? hours - 24 : hours) * hour + minute);
-    await until(async () => (await mails(email)).some((one) => one.includes(subject)));
+    await until(async () => (await mails(email)).some((mail) => mail.includes(subject)));
     const mail = await mailTo(service, email, [], (one) => one.subject.includes(subject));
     const { token } = linkOf(mail.text);
     expect(mail.html).toContain(`/recovery#${name}.${token}`);

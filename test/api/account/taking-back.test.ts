@@ -3,6 +3,7 @@ import { Account } from '../../../kinds/people/account/account.js';
 import { Group } from '../../../kinds/people/group/group.js';
 import { Recovery } from '../../../kinds/people/recovery/recovery.js';
 import { clock } from '../../support/clock.js';
+import { expectFor } from '../../support/expect-for.js';
 import { Stream } from '../../support/network/stream.js';
 import { until } from '../../support/patience.js';
 import { Authenticator } from '../../support/people/authenticator.js';
@@ -50,7 +51,7 @@ const holdings = [
 ] as const;
 type Holding = (typeof holdings)[number];
 
-const ofCommand = holdings.filter((one) => one.endsWith('of the command'));
+const ofCommand = holdings.filter((holding) => holding.endsWith('of the command'));
 const ofSession = ['session', 'sign-in under way', ...ofCommand] as const;
 
 /** Whether each thing that a thief holds still works. */
@@ -297,7 +298,7 @@ describe.each(stores)('taking an account back, on %s', (store) => {
     await empty();
     const works = await hold(email);
     for (const one of ['session', 'access token of the command', 'access token of an app'] as const)
-      expect([one, await works[one]()]).toEqual([one, true]);
+      expectFor(one, await works[one]()).toEqual(true);
     clock.advance(2_000);
     const tab = person
       ? (await signInByPasskey(service, person.authenticator)).tab
@@ -305,7 +306,7 @@ describe.each(stores)('taking an account back, on %s', (store) => {
     await empty();
     const account = (await tab.get('accounts/~').is(200)).body.metadata.name;
     await take({ email, tab, account, ...(person && { passkey: person.name }) });
-    for (const one of dead) expect([one, await works[one]()]).toEqual([one, false]);
+    for (const one of dead) expectFor(one, await works[one]()).toEqual(false);
   });
 
   test('signing out here, and ending nothing, leaves what the command holds', async () => {

@@ -53,7 +53,7 @@ describe.each(stores)('consent to an Audience, on %s', (store) => {
 
   const grantOf = async (tab: Tab, client = 'shop'): Promise<any> =>
     (await tab.get('grants').is(200)).body.items.find(
-      (one: any) => one.status.client.name === client,
+      (item: any) => item.status.client.name === client,
     );
 
   /** The interaction at which a request for Audiences stops. */
@@ -118,7 +118,7 @@ describe.each(stores)('consent to an Audience, on %s', (store) => {
       operatedBy: 'The people of stock',
       scopes: [{ name: 'write', title: 'May write' }],
     });
-    expect(status.shareDecisions.map((one: any) => one.scope)).toEqual(
+    expect(status.shareDecisions.map((shareDecision: any) => shareDecision.scope)).toEqual(
       expect.arrayContaining(['billing/read', 'stock/write']),
     );
   });
@@ -141,7 +141,7 @@ describe.each(stores)('consent to an Audience, on %s', (store) => {
     const { body: left } = await tab
       .patch(at, { spec: { audiences: [{ name: 'stock', scopes: ['read', 'write'] }] } })
       .is(200);
-    expect(left.status.audiences.map((one: any) => one.name)).toEqual(['stock']);
+    expect(left.status.audiences.map((audience: any) => audience.name)).toEqual(['stock']);
     expect(await introspect(service, 'billing-api', first.access_token)).toEqual({ active: false });
     expect(await introspect(service, 'stock-api', second.access_token)).toMatchObject({
       active: true,
@@ -261,7 +261,7 @@ describe.each(stores)('consent to an Audience, on %s', (store) => {
     const other = await person();
     const I = await consentOf(other, { scope: 'openid read write', audiences: ['billing'] });
     const { scopes } = (await other.get(I).is(200)).body.status.consent;
-    expect(scopes.map((one: any) => [one.name, one.allowed, one.reason])).toEqual([
+    expect(scopes.map((scope: any) => [scope.name, scope.allowed, scope.reason])).toEqual([
       ['openid', true, undefined],
       ['billing/read', true, undefined],
       ['billing/write', false, 'Not here.'],

@@ -15,6 +15,7 @@ import {
   refresh,
   visit,
 } from '../../support/audiences.js';
+import { expectFor } from '../../support/expect-for.js';
 import { settles } from '../../support/patience.js';
 import { confirm } from '../../support/people/device.js';
 import { signIn } from '../../support/people/signin.js';
@@ -124,7 +125,7 @@ describe.each(stores)('access tokens for an Audience, on %s', (store) => {
     ]) {
       const { path } = pathFor({ resources: [resource] });
       const back = new URL((await operator.navigate(path).is(303)).headers.location!);
-      expect([resource, back.searchParams.get('error')]).toEqual([resource, 'invalid_target']);
+      expectFor(resource, back.searchParams.get('error')).toEqual('invalid_target');
       descriptions.add(back.searchParams.get('error_description'));
     }
     expect(descriptions.size).toBe(1);
@@ -188,7 +189,7 @@ describe.each(stores)('access tokens for an Audience, on %s', (store) => {
       `${service.baseURL}/apis`,
     ]) {
       const { code, body } = await refresh(service, 'shop', tokens.refresh_token, { resource });
-      expect([resource, code, body.error]).toEqual([resource, 400, 'invalid_target']);
+      expectFor(resource, [code, body.error]).toEqual([400, 'invalid_target']);
     }
     const { body } = await refresh(service, 'shop', tokens.refresh_token);
     expect(await introspect(service, 'billing-api', body.access_token)).toMatchObject({
@@ -271,7 +272,8 @@ describe.each(stores)('access tokens for an Audience, on %s', (store) => {
       'the grant is deleted',
       async (tab) => {
         const { body } = await tab.get('grants').is(200);
-        const name = body.items.find((one: any) => one.status.client.name === 'shop').metadata.name;
+        const name = body.items.find((item: any) => item.status.client.name === 'shop').metadata
+          .name;
         await tab.delete(`grants/${name}`).is(200);
       },
     ],

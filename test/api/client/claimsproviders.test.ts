@@ -54,8 +54,8 @@ describe.each(stores)('who supplies claims, over %s', (store) => {
         [ada, false],
       ] as const) {
         const { body } = await tab.get('claimsproviders?limit=36').is(200);
-        expect(body.items.map((one: any) => one.metadata.name)).toEqual([...names, 'vestibule']);
-        expect(new Set(body.items.slice(0, -1).map((one: any) => 'url' in one.spec))).toEqual(
+        expect(body.items.map((item: any) => item.metadata.name)).toEqual([...names, 'vestibule']);
+        expect(new Set(body.items.slice(0, -1).map((item: any) => 'url' in item.spec))).toEqual(
           new Set([shows]),
         );
         const table = await tab.get('claimsproviders?limit=36', { headers: { accept } }).is(200);
@@ -66,7 +66,7 @@ describe.each(stores)('who supplies claims, over %s', (store) => {
 
   test('the built-in provider is shown, and no one changes it', async () => {
     const { body } = await ada.get('claimsproviders/vestibule').is(200);
-    expect(body.spec.scopes.map((one: any) => one.name)).toEqual([
+    expect(body.spec.scopes.map((scope: any) => scope.name)).toEqual([
       'openid',
       'profile',
       'email',

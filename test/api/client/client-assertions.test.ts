@@ -95,7 +95,7 @@ describe.each(stores)('a client assertion that is refused, on %s', (store) => {
       expect(body.error_description).toContain(answer);
       const line = service.logs
         .slice(before)
-        .map((one) => JSON.parse(one))
+        .map((log) => JSON.parse(log))
         .find((one) => one.message === 'a request of a Client was refused');
       expect(line).toMatchObject({
         client: 'program',

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Grant, grantName } from '../../../kinds/apps/grant.js';
 import { clock } from '../../support/clock.js';
+import { expectFor } from '../../support/expect-for.js';
 import {
   type DocumentServer,
   documentOf,
@@ -144,7 +145,7 @@ describe.each(stores)('a client_id that is the URL of a document, on %s', (store
         `https://127.1:${port}${name}`,
         `https://${host}/${'a'.repeat(250)}`,
       ])
-        expect([url, (await ask(service, url)).code]).toEqual([url, 400]);
+        expectFor(url, (await ask(service, url)).code).toEqual(400);
       expect(documents.connections()).toBe(before);
     });
 
@@ -521,7 +522,7 @@ describe.each(stores)('a client_id that is the URL of a document, on %s', (store
     await permitHost();
     const name = path();
     const url = documents.handle(name, (_, response) => response.writeHead(404).end());
-    const fetches = () => documents.requests.filter((one) => one === name).length;
+    const fetches = () => documents.requests.filter((request) => request === name).length;
     for (let i = 0; i < 3; i += 1) await expectUnknown(service, url);
     expect(fetches()).toBe(1);
     documents.serve(name);
@@ -540,7 +541,7 @@ describe.each(stores)('a client_id that is the URL of a document, on %s', (store
       clock.own();
       const count = async (url: string, name: string): Promise<number> => {
         await ask(service, url);
-        return documents.requests.filter((one) => one === name).length;
+        return documents.requests.filter((request) => request === name).length;
       };
       for (const [header, seconds] of [
         ['no-store', 300],
@@ -552,9 +553,9 @@ describe.each(stores)('a client_id that is the URL of a document, on %s', (store
         const url = documents.serve(name, {}, { 'cache-control': header });
         expect(await count(url, name)).toBe(1);
         clock.advance(seconds * 1000 - 1000);
-        expect([header, await count(url, name)]).toEqual([header, 1]);
+        expectFor(header, await count(url, name)).toEqual(1);
         clock.advance(2000);
-        expect([header, await count(url, name)]).toEqual([header, 2]);
+        expectFor(header, await count(url, name)).toEqual(2);
       }
     });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
+import { expectFor } from '../../support/expect-for.js';
 import { startWithOperator } from '../../support/people/operator.js';
 import type { Pending } from '../../support/people/tab.js';
 import { stopAll, type TestService } from '../../support/service.js';
@@ -141,14 +142,12 @@ describe.each(stores)('metadata as typed clients send it, on %s', (store) => {
             : whole;
         const path = verb === 'create' ? resource : `${resource}/${name}?fieldManager=test`;
         const answer = await send(method, path, body, type);
-        expect([what, answer.code, answer.body.message]).toEqual([
-          what,
+        expectFor(what, [answer.code, answer.body.message]).toEqual([
           begins ? 201 : 200,
           undefined,
         ]);
         const { metadata: made } = (await send('GET', `${resource}/${name}`).is(200)).body;
-        expect([what, made.ownerReferences, made.namespace, made.generateName]).toEqual([
-          what,
+        expectFor(what, [made.ownerReferences, made.namespace, made.generateName]).toEqual([
           'ownerReferences' in metadata && (metadata.ownerReferences as unknown[])?.length
             ? owners
             : undefined,
@@ -166,7 +165,7 @@ describe.each(stores)('metadata as typed clients send it, on %s', (store) => {
       const { metadata: made } = (
         await send('PATCH', 'accounts/~', { metadata, status }, 'application/merge-patch+json')
       ).body;
-      expect([what, made.ownerReferences]).toEqual([what, undefined]);
+      expectFor(what, made.ownerReferences).toEqual(undefined);
     }
     const { cedar } = (await send('GET', 'policies/p-1').is(200)).body.spec;
     const [, metadata] = sent.find(([what]) => what === 'every other member empty')!;

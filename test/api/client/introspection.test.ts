@@ -12,6 +12,7 @@ import {
   refresh,
   visit,
 } from '../../support/audiences.js';
+import { expectFor } from '../../support/expect-for.js';
 import { signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
 import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
@@ -101,7 +102,7 @@ describe.each(stores)('introspection, on %s', (store) => {
     expect(await introspect(service, 'maps-api', token)).toEqual(claims);
     const { body: grants } = await tab.get('grants').is(200);
     const grant = grants.items.find(({ status }: any) => status.client.name === 'shop');
-    expect(grant.status.disclosures.flatMap((one: any) => one.claims)).toEqual(
+    expect(grant.status.disclosures.flatMap((disclosure: any) => disclosure.claims)).toEqual(
       expect.arrayContaining(['sub', 'acr', 'auth_time']),
     );
     const [head, body, signature] = token.split('.') as [string, string, string];
@@ -120,7 +121,7 @@ describe.each(stores)('introspection, on %s', (store) => {
       ['maps-api', `${'y'.repeat(3_000)}`],
     ];
     for (const [client, sent] of others)
-      expect([client, await introspect(service, client, sent)]).toEqual([client, inactive]);
+      expectFor(client, await introspect(service, client, sent)).toEqual(inactive);
     const back = await visit(tab, { client: 'shy', audiences: ['maps'] });
     const { body: shy } = await redeem(service, back, identifierOf('maps'));
     const answer = await introspect(service, 'maps-api', shy.access_token);
@@ -177,8 +178,8 @@ describe.each(stores)('introspection, on %s', (store) => {
         ).toMatchObject({ email: status.email.address, groups: [groups] });
       const { body: grants } = await tab.get('grants').is(200);
       const grant = grants.items.find(({ status: of }: any) => of.client.name === `${name}-app`);
-      const disclosed = grant.status.disclosures.flatMap((one: any) =>
-        one.claims.map((claim: string) => `${one.scope} ${claim}`),
+      const disclosed = grant.status.disclosures.flatMap((disclosure: any) =>
+        disclosure.claims.map((claim: string) => `${disclosure.scope} ${claim}`),
       );
       expect(disclosed).toEqual(
         expect.arrayContaining(['email email', 'profile name', 'groups groups', 'openid sub']),

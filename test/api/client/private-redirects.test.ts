@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { Client, type ClientSpec } from '../../../kinds/apps/client/client.js';
 import { metadataOf } from '../../../provider/adapter/clients.js';
+import { expectFor } from '../../support/expect-for.js';
 import { authorizationPath, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
 import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
@@ -49,7 +50,7 @@ describe.each(stores)('http redirect URIs in private networks, on %s', (store) =
     const operator = await operatorOf(await startTest({ store, flags: operators }));
     for (const uri of inNetwork) {
       const { code, body } = await made(operator, uri);
-      expect([uri, code, body.details.causes[0].field]).toEqual([uri, 422, 'spec.redirectURIs[0]']);
+      expectFor(uri, [code, body.details.causes[0].field]).toEqual([422, 'spec.redirectURIs[0]']);
       expect(body.message).toContain(allowed);
     }
   });
@@ -59,14 +60,14 @@ describe.each(stores)('http redirect URIs in private networks, on %s', (store) =
     for (const uri of inNetwork)
       for (const field of ['redirectURIs', 'postLogoutRedirectURIs']) {
         const { code, body } = await made(operator, uri, field);
-        expect([uri, field, code]).toEqual([uri, field, 201]);
+        expectFor([uri, field], code).toEqual(201);
         expect(body.status.conditions).toContainEqual(
           expect.objectContaining({ type: 'RedirectsUnencrypted', status: 'True' }),
         );
       }
     for (const uri of elsewhere) {
       const { code, body } = await made(operator, uri);
-      expect([uri, code]).toEqual([uri, 422]);
+      expectFor(uri, code).toEqual(422);
       expect(body.message).not.toContain(allowed);
     }
     const { body } = await made(operator, 'https://nas.example.test/cb');

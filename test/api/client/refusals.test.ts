@@ -281,7 +281,7 @@ describe.each(stores)('a refused request of a Client, on %s', (store) => {
       const answer = (await act()) as { body: any; headers: Record<string, string> };
       const lines = service.logs
         .slice(before)
-        .map((one) => JSON.parse(one))
+        .map((log) => JSON.parse(log))
         .filter((line) => line.message === message);
       expect(lines).toEqual([
         expect.objectContaining({
@@ -391,7 +391,7 @@ permit (principal, action in [Action::"get", Action::"list"], resource is Client
   test('is not logged if a person must act, or a device waits', async () => {
     const before = service.logs.length;
     await authorize({ prompt: 'none' });
-    const lines = service.logs.slice(before).map((one) => JSON.parse(one));
+    const lines = service.logs.slice(before).map((log) => JSON.parse(log));
     expect(lines.filter((line) => line.message === message)).toEqual([]);
   });
 
@@ -449,7 +449,9 @@ permit (principal, action in [Action::"get", Action::"list"], resource is Client
           await Promise.all(
             [halfway, refused, quiet, whole].map(async ({ name }) => [
               name,
-              (await refusalsOf(name)).map((one: any) => `${one.endpoint}: ${one.message}`),
+              (await refusalsOf(name)).map(
+                (refusal: any) => `${refusal.endpoint}: ${refusal.message}`,
+              ),
             ]),
           ),
         );

@@ -143,7 +143,7 @@ describe.each(stores)('what mends a refusal, on %s', (store) => {
       const { headers, body } = (await send()) as { headers: Record<string, string>; body: any };
       const lines = service.logs
         .slice(before)
-        .map((one) => JSON.parse(one))
+        .map((log) => JSON.parse(log))
         .filter((line) => line.message === message);
       expect(lines).toEqual([
         expect.objectContaining({ endpoint: expect.any(String), remedy: expect.any(String) }),

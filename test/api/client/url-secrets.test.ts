@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
-
 import {
   type Config,
   type ConfigError,
@@ -13,6 +12,7 @@ import { createLog } from '../../../observability/log.js';
 import { startTracing } from '../../../observability/otel.js';
 import { openEtcd } from '../../../storage/etcd/etcd.js';
 import { type EtcdServer, requireUsers, startEtcd } from '../../storage/etcd-server.js';
+import { expectFor } from '../../support/expect-for.js';
 import { scaled } from '../../support/patience.js';
 import { signIn } from '../../support/people/signin.js';
 import { createClient, startTest, stopAll } from '../../support/service.js';
@@ -50,18 +50,16 @@ const texts = settings.filter(({ value }) => value === 'text' || value === 'list
 describe('a password in a URL is shown nowhere', () => {
   test.each(texts.map(({ flag }) => flag))('given as --%s', async (flag) => {
     for (const url of urls)
-      expect([url, await shownOf([...started, `--${flag}`, url])]).toEqual([
-        url,
+      expectFor(url, await shownOf([...started, `--${flag}`, url])).toEqual(
         expect.not.stringContaining(secret),
-      ]);
+      );
   });
 
   test('given as a number or a switch', async () => {
     for (const { flag } of settings.filter(({ value }) => value !== 'text' && value !== 'list'))
-      expect([flag, await shownOf([...started, `--${flag}=${urls[0]}`])]).toEqual([
-        flag,
+      expectFor(flag, await shownOf([...started, `--${flag}=${urls[0]}`])).toEqual(
         expect.not.stringContaining(secret),
-      ]);
+      );
   });
 });
 
@@ -220,12 +218,9 @@ describe.each(stores)('a URL with a password in an object, on %s', (store) => {
         const { code, body } = await (collection === 'appearances'
           ? tab.patch('appearances/default', { spec: object.spec })
           : tab.post(collection, object));
-        expect([field, code]).toEqual([field, 422]);
-        expect([field, JSON.stringify(body)]).toEqual([
-          field,
-          expect.stringContaining(`spec.${field}`),
-        ]);
-        expect([field, JSON.stringify(body)]).toEqual([field, expect.not.stringContaining(secret)]);
+        expectFor(field, code).toEqual(422);
+        expectFor(field, JSON.stringify(body)).toEqual(expect.stringContaining(`spec.${field}`));
+        expectFor(field, JSON.stringify(body)).toEqual(expect.not.stringContaining(secret));
       }
     for (const field of ['profileURI', 'pictureURI'])
       expect(

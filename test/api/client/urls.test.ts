@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isWrittenAsOpened } from '../../../kinds/signin/web-url.js';
 import { DocumentError, metadataOfDocument } from '../../../provider/adapter/client-document.js';
+import { expectFor } from '../../support/expect-for.js';
 import { signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
 import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
@@ -104,8 +105,7 @@ describe.each(stores)('a URL that browsers open elsewhere, on %s', (store) => {
         metadata: { generateName: 'one-' },
         spec: { ...spec, [field]: isList ? [url] : url },
       });
-      expect([url, code, body.details?.causes?.map((one: any) => one.field)]).toEqual([
-        url,
+      expectFor(url, [code, body.details?.causes?.map((cause: any) => cause.field)]).toEqual([
         422,
         [`spec.${field}${isList ? '[0]' : ''}`],
       ]);

@@ -36,7 +36,7 @@ test.each([
       const named = Object.keys(parameters)[0]!;
       const line = service.logs
         .slice(before)
-        .map((one) => JSON.parse(one))
+        .map((log) => JSON.parse(log))
         .find(({ message }) => message === 'a request of a Client was refused');
       expect(line).toMatchObject({ level: 'warn', parameters: { [named]: shown } });
       expect([
@@ -64,7 +64,7 @@ describe.each([
     const logged = (from: number) =>
       service.logs
         .slice(from)
-        .map((one) => JSON.parse(one))
+        .map((log) => JSON.parse(log))
         .filter(({ message }) => message === 'a request of a Client was refused');
     const send = async (path: string, fields: Record<string, string>) => {
       const before = service.logs.length;
@@ -160,7 +160,7 @@ describe.each([
       await send('/oauth2/par', { ...right, scope: asked });
       const entries = service.logs
         .slice(before)
-        .map((one) => JSON.parse(one))
+        .map((log) => JSON.parse(log))
         .filter(({ message }) => message.startsWith('scopes of a request were ignored'));
       const entry = ['info', { client_id: 'app', scope }];
       expect(entries.map(({ level, parameters }) => [level, parameters])).toEqual([
@@ -262,7 +262,7 @@ test.each(['ada@example.test', 'eyJhbGciOiJub25lIn0.e30.', 'a'.repeat(43)])(
     const service = await startTest();
     await service.tab().navigate(`/oauth2/auth?${new URLSearchParams({ ...right, client_id })}`);
     const line = service.logs
-      .map((one) => JSON.parse(one))
+      .map((log) => JSON.parse(log))
       .find(({ message }) => message === 'a request of a Client was refused');
     expect(line.parameters).toEqual({ client_id: '(hidden)' });
   },

@@ -67,7 +67,7 @@ describe.each(stores)('requests for access, on %s', (store) => {
   const person = async (email: string, on = service): Promise<Tab> => (await signIn(on, email)).tab;
   const appOf = async (tab: Tab, client: string) =>
     (await tab.get('accounts/~/apps').is(200)).body.items.find(
-      (one: { client: string }) => one.client === client,
+      (item: { client: string }) => item.client === client,
     );
   const temporary = async (group: string) =>
     (await operator.get(`groups/${group}`).is(200)).body.spec.temporaryMembers ?? [];

@@ -82,7 +82,7 @@ describe.each(stores)('who is an operator, over %s', (store) => {
     await ada.post('groups', group('mine', [])).fails(403, 'Forbidden');
     await service.tab().get('groups').fails(401, 'Unauthorized');
     const { body } = await op.get('groups').is(200);
-    expect(body.items.map((one: any) => one.metadata.name)).toEqual(['staff']);
+    expect(body.items.map((item: any) => item.metadata.name)).toEqual(['staff']);
   });
 });
 

@@ -72,18 +72,18 @@ describe.each(stores)('an invitation, on %s', (store) => {
     const { metadata } = await invite('grace@example.test');
     expect((await read(metadata.name)).status.phase).toBe('Pending');
     const attempts = [await attempt('grace@example.test'), await attempt('grace@example.test')];
-    await Promise.all(attempts.map((one) => one.login(one.code).is(200)));
+    await Promise.all(attempts.map((attempt) => attempt.login(attempt.code).is(200)));
     expect((await read(metadata.name)).status.phase).toBe('Accepted');
-    expect((await membersOf('staff')).filter((one) => one === 'grace@example.test')).toHaveLength(
-      1,
-    );
+    expect(
+      (await membersOf('staff')).filter((member) => member === 'grace@example.test'),
+    ).toHaveLength(1);
   });
 
   /** Begins a sign-in and requests the code; `login` sends one. */
   async function attempt(email: string) {
     const { tab, I } = await begin(service);
     const before = ((await service.tab().get('mockmessages').is(200)).body.items as any[]).map(
-      (one) => one.metadata.name,
+      (item) => item.metadata.name,
     );
     await tab.post(`${I}/emailchallenge`, { spec: { email } }).is(200);
     const { code } = await mailTo(service, email, before, isCode);

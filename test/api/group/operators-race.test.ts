@@ -44,7 +44,7 @@ const ways: Record<string, (own: Rival, other: Rival) => Pending> = {
   'deleting the account': ({ tab }, { account }) => tab.delete(`accounts/${account}`),
 };
 const names = Object.keys(ways);
-const pairs = names.flatMap((one, i) => names.slice(i).map((other) => [one, other] as const));
+const pairs = names.flatMap((name, i) => names.slice(i).map((other) => [name, other] as const));
 const rounds = 4;
 
 describe.each(stores)('two operators who take each other’s rights at once, on %s', (store) => {

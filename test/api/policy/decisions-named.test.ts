@@ -31,7 +31,10 @@ describe.each(stores)('beyond the recorded changes of an account, on %s', (store
     const { I } = await begin(service, { tab, parameters: { prompt: 'consent' } });
     await tab.post(`${I}/consent`, { spec: { scopes: ['openid', 'email'] } }).is(200);
     const { status } = (await tab.get('grants').is(200)).body.items[0];
-    return [status.policyDecision, ...status.shareDecisions.map((one: any) => one.policyDecision)];
+    return [
+      status.policyDecision,
+      ...status.shareDecisions.map((shareDecision: any) => shareDecision.policyDecision),
+    ];
   };
 
   test('each decision that a consent names exists at once', async () => {

@@ -102,7 +102,9 @@ describe.each(stores)('delegated administration, on %s', (store) => {
     await operator.patch('clients/b', { spec: { displayName: 'B' } }).is(200);
     await operator.patch('clients/none', { spec: { groups: [] } }).is(200);
     await operator.patch('clients/a', { spec: { displayName: 'A' } }).is(200);
-    await stream.until(({ events }) => events.some((one) => one.object.spec?.displayName === 'A'));
+    await stream.until(({ events }) =>
+      events.some((event) => event.object.spec?.displayName === 'A'),
+    );
     const seen = stream.events
       .filter(({ object }) => ['none', 'b'].includes(object.metadata.name))
       .map(({ type, object }) => `${type} ${object.metadata.name}`);

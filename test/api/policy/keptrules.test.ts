@@ -7,6 +7,7 @@ import { ParsedPolicyCache } from '../../../policy/engine/parsed-policy-cache.js
 import { readRules, ruleFormatVersion } from '../../../policy/parse/rules.js';
 import { Keys, newKeys } from '../../../security/keyring.js';
 import { cedar } from '../../policy/oracle.js';
+import { expectFor } from '../../support/expect-for.js';
 import { settles } from '../../support/patience.js';
 import { startTest, stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
@@ -100,11 +101,11 @@ describe.each(stores)('the rules of the policy in force, on %s', (store) => {
     expect(await kept.get('p-1', text)).toEqual(read(genuine).rules);
     for (const [what, value] of Object.entries(planted)) {
       await plant(value);
-      expect([what, await kept.get('p-1', text).catch(() => undefined)]).toEqual([what, undefined]);
+      expectFor(what, await kept.get('p-1', text).catch(() => undefined)).toEqual(undefined);
     }
     for (const what of ['with the seal of what it was', 'no rules at all', 'empty']) {
       await plant(planted[what]!);
-      expect([what, await answers(service)]).toEqual([what, 200]);
+      expectFor(what, await answers(service)).toEqual(200);
       await settles(
         () => held(service),
         (now) => now?.equals(genuine) === true,

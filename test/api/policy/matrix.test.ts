@@ -6,6 +6,7 @@ import { type Engine, openEngine } from '../../../policy/engine/engine.js';
 import type { Caller } from '../../../registry/kind.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
 import { type Fronted, saying, startFronted } from '../../support/cluster/frontproxy.js';
+import { expectFor } from '../../support/expect-for.js';
 import { Stream } from '../../support/network/stream.js';
 import { signedInByPasskey } from '../../support/people/passkeys.js';
 import { begin, mailTo, signIn } from '../../support/people/signin.js';
@@ -392,17 +393,14 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
     test('reach all that is no object', async () => {
       const machine = front.caller(front.proxy, saying('system:kube-aggregator', 'system:masters'));
       for (const { action, path, code } of open)
-        expect([
+        expectFor(
           path,
           (await (action === 'page' ? machine.navigate(path) : machine.get(path, { plain: true })))
             .code,
-        ]).toEqual([path, code]);
+        ).toEqual(code);
       for (const [, caller] of machines)
         for (const { action, path } of open)
-          expect([path, engine.decide({ caller, action, facts: { path } }).allowed]).toEqual([
-            path,
-            true,
-          ]);
+          expectFor(path, engine.decide({ caller, action, facts: { path } }).allowed).toEqual(true);
     });
   });
 
@@ -454,10 +452,9 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
       return found;
     };
     for (const subject of subjects)
-      expect([subject, await answers(subject)]).toEqual([
-        subject,
+      expectFor(subject, await answers(subject)).toEqual(
         all.map(({ path, code }) => `${path} ${code}`),
-      ]);
+      );
     const former = (await tabs.visitor.get('policies/p-1').is(200)).body.spec.cedar;
     const closing =
       'forbid (principal, action in [Action::"page", Action::"asset"], resource);\nforbid (principal, action == Action::"provider", resource == Path::"/oauth2/jwks");\n';
@@ -465,10 +462,9 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
     const closed = ({ action, path }: { action: string; path: string }): boolean =>
       action === 'page' || action === 'asset' || path === '/oauth2/jwks';
     for (const subject of subjects)
-      expect([subject, await answers(subject)]).toEqual([
-        subject,
+      expectFor(subject, await answers(subject)).toEqual(
         all.map((one) => `${one.path} ${closed(one) ? 403 : one.code}`),
-      ]);
+      );
     await tabs.operator.post('policies', { spec: { cedar: former } }).is(201);
   });
 
@@ -477,7 +473,7 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
       const all = (await tabs.operator.get(resource).is(200)).body.items;
       const mine = (await tabs.other.get('accounts/~').is(200)).body.metadata.name;
       const { body } = await tabs.other.get(`${resource}?limit=1`).is(200);
-      expect(body.items.every((one: any) => one.metadata.name.startsWith(mine))).toBe(true);
+      expect(body.items.every((item: any) => item.metadata.name.startsWith(mine))).toBe(true);
       expect((body.metadata.remainingItemCount ?? 0) + body.items.length).toBeLessThanOrEqual(
         all.filter((one: any) => one.metadata.name.startsWith(mine)).length + 1,
       );

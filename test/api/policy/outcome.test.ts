@@ -52,7 +52,7 @@ const elsewhere: Record<string, string> = {
 type Send = (tab: Tab, resource: string, name: string, spec: object) => Pending;
 
 const applied = (resource: string, name: string, spec: object) => {
-  const { kind } = kinds.find((one) => one.resource === resource)!;
+  const { kind } = kinds.find((kind) => kind.resource === resource)!;
   const apiVersion = 'id.vestibule.org/v1alpha1';
   return {
     headers: { 'content-type': 'application/apply-patch+yaml' },
@@ -243,7 +243,7 @@ describe.each(stores)('a change is authorized as it becomes, on %s', (store) => 
   test('a rule about the next Policy holds at its creation', async () => {
     await forbid(nothing);
     const { body } = await operator.get('policies').is(200);
-    const numbers = body.items.map((one: any) => Number(one.metadata.name.replace('p-', '')));
+    const numbers = body.items.map((item: any) => Number(item.metadata.name.replace('p-', '')));
     const following = `p-${Math.max(...numbers) + 2}`;
     await forbid(
       `forbid (principal in Group::"leads", action == Action::"create", resource == Policy::"${following}");`,
@@ -254,7 +254,7 @@ describe.each(stores)('a change is authorized as it becomes, on %s', (store) => 
 
   describe.each(Object.keys(facts))('a rule about the fact %s', (fact) => {
     const { resource, condition, spec, starts } = facts[fact]!;
-    const { kind, nameSource } = kinds.find((one) => one.resource === resource)!;
+    const { kind, nameSource } = kinds.find((kind) => kind.resource === resource)!;
     const rule = `forbid (principal in Group::"leads", action in [Action::"create", Action::"update", Action::"patch"], resource is ${kind})
 when { ${condition} };`;
     const ways: Record<string, (name: string) => Pending> = nameSource
@@ -342,7 +342,7 @@ when { ${condition} };`;
   };
   describe.each(Object.keys(faults))('%s is not shown to who may not create it', (fault) => {
     const { resource, spec, first: before } = faults[fault]!;
-    const { kind, nameSource, verbs } = kinds.find((one) => one.resource === resource)!;
+    const { kind, nameSource, verbs } = kinds.find((kind) => kind.resource === resource)!;
     const send = (way: string, name: string): Pending =>
       nameSource
         ? lead.post(way === 'POST' ? resource : `${resource}?dryRun=All`, { spec })
@@ -373,7 +373,7 @@ resource is ${kind}) when { resource != ${kind}::"*" };`,
     const name = `recorded${next()}`;
     await creations.POST!(lead, 'groups', name, specs.groups!(1)).is(201);
     const { body } = await operator.get('policydecisions?limit=500').is(200);
-    const found = body.items.filter((one: any) => one.spec.resource?.name === name);
+    const found = body.items.filter((item: any) => item.spec.resource?.name === name);
     expect(found.map((one: any) => [one.spec.action, one.status.allowed])).toEqual([
       ['create', true],
     ]);

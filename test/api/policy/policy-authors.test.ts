@@ -37,7 +37,7 @@ describe.each(stores)('who wrote a policy, over %s', (store) => {
    */
   async function seenBy(tab: Tab): Promise<string> {
     const { body } = await operator.get('policies').is(200);
-    const inForce = body.items.find((one: any) => one.status.inForce);
+    const inForce = body.items.find((item: any) => item.status.inForce);
     const streams = [
       undefined,
       ...['Table', 'PartialObjectMetadata'].map((as) => accepts(as).headers.accept),
@@ -86,7 +86,7 @@ describe.each(stores)('who wrote a policy, over %s', (store) => {
 
   test('is not in the answer to a creation or its dry run by a person who is no operator', async () => {
     const { body } = await operator.get('policies').is(200);
-    const { cedar } = body.items.find((one: any) => one.status.inForce).spec;
+    const { cedar } = body.items.find((item: any) => item.status.inForce).spec;
     const own = (await person.get('accounts/~').is(200)).body.metadata.name;
     const open = `${cedar}\npermit (principal == Account::"${own}", action == Action::"create", resource is Policy);\n`;
     await operator.post('policies', { spec: { cedar: open } }).is(201);

@@ -5,6 +5,7 @@ import { Account } from '../../../kinds/people/account/account.js';
 import { createPolicy, Policy } from '../../../kinds/policy/policy.js';
 import { type DecisionObject, PolicyDecision } from '../../../kinds/policy/policy-decision.js';
 import type { Transaction } from '../../../registry/kind.js';
+import { expectFor } from '../../support/expect-for.js';
 import { Stream } from '../../support/network/stream.js';
 import { until } from '../../support/patience.js';
 import { begin, mailTo, redeem, signIn } from '../../support/people/signin.js';
@@ -27,7 +28,7 @@ const draft = (cedar: string, description = 'A test.') => ({ spec: { cedar, desc
 /** The text in force with a rule more. */
 async function textWith(service: TestService, rule: string): Promise<string> {
   const { body } = await service.tab().get('policies').is(200);
-  return `${body.items.find((one: any) => one.status.inForce).spec.cedar}\n${rule}\n`;
+  return `${body.items.find((item: any) => item.status.inForce).spec.cedar}\n${rule}\n`;
 }
 
 const create = (condition: string): string =>
@@ -75,7 +76,7 @@ describe.each(stores)('policies, on %s', (store) => {
     ] as const)
       await operator.send(method, path).fails(405, 'MethodNotAllowed');
     expect(
-      (await operator.get('policies').is(200)).body.items.map((one: any) => one.metadata.name),
+      (await operator.get('policies').is(200)).body.items.map((item: any) => item.metadata.name),
     ).toEqual(['p-1']);
   });
 
@@ -225,7 +226,7 @@ describe.each(stores)('policies, on %s', (store) => {
       )
       .is(201);
     expect(
-      (await operator.get('clients').is(200)).body.items.map((one: any) => one.metadata.name),
+      (await operator.get('clients').is(200)).body.items.map((item: any) => item.metadata.name),
     ).toEqual(['app']);
     expect((await operator.get('clients?limit=1').is(200)).body.metadata).not.toHaveProperty(
       'continue',
@@ -276,7 +277,7 @@ describe.each(stores)('policies, on %s', (store) => {
         const { items, metadata }: any = (
           await operator.get(`groups?limit=${limit}${token && `&continue=${token}`}`).is(200)
         ).body;
-        seen.push(...items.map((one: any) => one.metadata.name));
+        seen.push(...items.map((item: any) => item.metadata.name));
         counts.push(metadata.remainingItemCount);
         token = metadata.continue;
       }
@@ -294,9 +295,7 @@ describe.each(stores)('policies, on %s', (store) => {
         .is(201);
       for (const limit of [1, 2, 5]) {
         const [seen, counts] = await paged(limit);
-        expect([hidden, limit, seen, counts.filter((count) => count !== undefined)]).toEqual([
-          hidden,
-          limit,
+        expectFor([hidden, limit], [seen, counts.filter((count) => count !== undefined)]).toEqual([
           names.filter((name) => name !== hidden),
           [],
         ]);
@@ -378,7 +377,7 @@ describe.each(stores)('policies, on %s', (store) => {
     expect(new Set(made.map(({ body }) => body.metadata.name)).size).toBe(4);
     const { items } = (await operator.get('policies').is(200)).body;
     expect(
-      items.filter((one: any) => one.status.inForce).map((one: any) => one.metadata.name),
+      items.filter((item: any) => item.status.inForce).map((item: any) => item.metadata.name),
     ).toEqual([`p-${items.length}`]);
   });
 
@@ -513,7 +512,7 @@ describe('a Policy manifest', () => {
       `apiVersion: id.vestibule.org/v1alpha1\nkind: Policy\n${more}spec:\n  cedar: |\n${cedar.replaceAll(/^/gm, '    ')}\n`,
     );
   const names = async (service: TestService): Promise<string[]> =>
-    (await service.tab().get('policies').is(200)).body.items.map((one: any) => one.metadata.name);
+    (await service.tab().get('policies').is(200)).body.items.map((item: any) => item.metadata.name);
 
   test('is put in force when its text is new; a bad one stops the start', async () => {
     const [folder, directory] = [temporary(), temporary()];

@@ -24,7 +24,7 @@ class Trial {
 
   async inForce(): Promise<any> {
     const { body } = await this.operator.get('policies').is(200);
-    return body.items.find((one: any) => one.status.inForce);
+    return body.items.find((item: any) => item.status.inForce);
   }
 
   /** The text in force with rules more. */
@@ -79,7 +79,7 @@ async function comparing(service: TestService): Promise<TestService> {
 }
 
 const condition = ({ status }: any, type: string): any =>
-  status.conditions.find((one: any) => one.type === type);
+  status.conditions.find((condition: any) => condition.type === type);
 
 describe.each(stores)('a policy in mode Shadow, on %s', (store) => {
   let trial: Trial;
@@ -124,7 +124,7 @@ describe.each(stores)('a policy in mode Shadow, on %s', (store) => {
     expect(body.spec).toMatchObject({ mode: 'Shadow', cedar: expect.stringContaining('closed') });
     expect(body.status).not.toHaveProperty('shadow');
     expect(body.status).not.toHaveProperty('author');
-    expect(body.status.conditions.map((one: any) => one.type)).toEqual(['InForce']);
+    expect(body.status.conditions.map((condition: any) => condition.type)).toEqual(['InForce']);
   });
 
   test('is refused for the same faults as any policy', async () => {

@@ -338,7 +338,7 @@ describe.each(stores)('server-side apply on %s', (store) => {
           metadata: { labels: { [`l${i}`]: 'x' } },
         }).is(200);
       const { body } = await send('GET', `groups/${name}`).is(200);
-      const updaters = Object.keys(ownersOf(body)).filter((one) => one.endsWith('Update'));
+      const updaters = Object.keys(ownersOf(body)).filter((key) => key.endsWith('Update'));
       expect(updaters).toHaveLength(10);
       expect(updaters).toContain('ancient-changes Update');
       expect(updaters).toContain('m13 Update');

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { expectFor } from '../../support/expect-for.js';
 import { Stream } from '../../support/network/stream.js';
 import { startWithOperator } from '../../support/people/operator.js';
 import type { Tab } from '../../support/people/tab.js';
@@ -56,9 +57,7 @@ describe.each(stores)('boolean parameters, on %s', (store) => {
             accept,
             token,
           ).until(({ events, ended }) => events.length > 0 || ended);
-          expect([path, accept, stream.code, stream.events[0]?.type]).toEqual([
-            path,
-            accept,
+          expectFor([path, accept], [stream.code, stream.events[0]?.type]).toEqual([
             200,
             isWatch ? 'ADDED' : undefined,
           ]);

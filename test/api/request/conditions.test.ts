@@ -3,6 +3,7 @@ import { Invitation } from '../../../kinds/access/invitation/invitation.js';
 import { Passkey } from '../../../kinds/people/passkey/passkey.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
 import { clock } from '../../support/clock.js';
+import { expectFor } from '../../support/expect-for.js';
 import { Stream } from '../../support/network/stream.js';
 import { register } from '../../support/people/passkeys.js';
 import { begin, mailTo, signIn } from '../../support/people/signin.js';
@@ -17,9 +18,11 @@ const redirectURIs = ['https://rp.example.test/cb'];
 
 /** Returns `Type Status Reason` of each condition. */
 const said = ({ status }: any): string[] =>
-  status.conditions.map((one: any) => `${one.type} ${one.status} ${one.reason}`);
+  status.conditions.map(
+    (condition: any) => `${condition.type} ${condition.status} ${condition.reason}`,
+  );
 const timeOf = ({ status }: any, type: string): string =>
-  status.conditions.find((one: any) => one.type === type).lastTransitionTime;
+  status.conditions.find((condition: any) => condition.type === type).lastTransitionTime;
 
 describe.each(stores)('conditions, on %s', (store) => {
   let service: TestService;
@@ -69,8 +72,10 @@ describe.each(stores)('conditions, on %s', (store) => {
       ],
       ['device', { type: 'Public', grantTypes: ['urn:ietf:params:oauth:grant-type:device_code'] }],
     ] as const)
-      expect([client, said(await create('clients', client, { displayName: client, ...spec }))[0]]) //
-        .toEqual([client, 'Ready True Complete']);
+      expectFor(
+        client,
+        said(await create('clients', client, { displayName: client, ...spec }))[0],
+      ).toEqual('Ready True Complete');
   });
 
   test('the newest Policy is in force, and the one before is no longer', async () => {

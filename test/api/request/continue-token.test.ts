@@ -15,8 +15,8 @@ const queryOf = (token: string): ReadonlyMap<string, string> => new Map([['conti
 test('the same page has one token for each caller and owner, and only they can use it', () => {
   const tokens = new ContinueTokens(new Keys(newKeys()));
   const callers = [of('ada'), of('bo'), of('ada', 'ada')];
-  const all = callers.map((one) => tokens.seal(one, page));
-  expect(callers.map((one) => tokens.seal(one, page))).toEqual(all);
+  const all = callers.map((caller) => tokens.seal(caller, page));
+  expect(callers.map((caller) => tokens.seal(caller, page))).toEqual(all);
   expect(new Set(all).size).toBe(3);
   for (const [i, caller] of callers.entries())
     for (const [j, token] of all.entries())

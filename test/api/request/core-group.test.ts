@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { expectFor } from '../../support/expect-for.js';
 import { Stream } from '../../support/network/stream.js';
 import { until } from '../../support/patience.js';
 import { startWithOperator } from '../../support/people/operator.js';
@@ -89,10 +90,9 @@ describe.each(stores)('what Kubernetes’ clients look for in the core group, on
       ['limit=500', 1],
       ['resourceVersion=0', 1],
     ] as const)
-      expect([query, (await operator.get(`${base}?${query}`).is(200)).body.items.length]).toEqual([
-        query,
+      expectFor(query, (await operator.get(`${base}?${query}`).is(200)).body.items.length).toEqual(
         count,
-      ]);
+      );
     await operator.get(`${base}?fieldSelector=x%3Dy`).fails(400, 'BadRequest');
     for (const [method, path] of [
       ['POST', base],
@@ -127,8 +127,7 @@ describe.each(stores)('what Kubernetes’ clients look for in the core group, on
         'application/json',
         token,
       ).until(({ ended }) => ended);
-      expect([path, stream.code, stream.clean, stream.events.map(({ type }) => type)]).toEqual([
-        path,
+      expectFor(path, [stream.code, stream.clean, stream.events.map(({ type }) => type)]).toEqual([
         200,
         true,
         events,
@@ -156,8 +155,7 @@ describe.each(stores)('what Kubernetes’ clients look for in the core group, on
           'application/json',
           token,
         ).until(({ events, ended }) => ended || events.length > 0);
-        expect([path, stream.code, stream.events[0]?.object.metadata.name]).toEqual([
-          path,
+        expectFor(path, [stream.code, stream.events[0]?.object.metadata.name]).toEqual([
           200,
           'staff',
         ]);

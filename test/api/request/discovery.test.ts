@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { kinds } from '../../../kinds/index.js';
+import { expectFor } from '../../support/expect-for.js';
 import { signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
 import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
@@ -38,8 +39,7 @@ describe('plain discovery (1.1)', () => {
       '/version',
     ]) {
       const [plain, slashed] = [await get(path).is(200), await get(`${path}/`).is(200)];
-      expect([path, slashed.bytes.toString(), slashed.headers.etag]).toEqual([
-        path,
+      expectFor(path, [slashed.bytes.toString(), slashed.headers.etag]).toEqual([
         plain.bytes.toString(),
         plain.headers.etag,
       ]);
@@ -100,15 +100,15 @@ describe('plain discovery (1.1)', () => {
   test('both mounts list the same resources: main ones before any subresource', async () => {
     const { body } = await get(mount).is(200);
     expect((await get('/api/v1alpha1').is(200)).body).toEqual(body);
-    const names = body.resources.map((one: any) => one.name) as string[];
+    const names = body.resources.map((resource: any) => resource.name) as string[];
     expect(names.findIndex((name) => name.includes('/'))).toBe(
       names.filter((name) => !name.includes('/')).length,
     );
     expect(new Set(names).size).toBe(names.length);
-    for (const one of body.resources) {
-      expect(one.verbs).toEqual([...one.verbs].sort());
-      expect(one).toMatchObject(
-        one.name.includes('/')
+    for (const resource of body.resources) {
+      expect(resource.verbs).toEqual([...resource.verbs].sort());
+      expect(resource).toMatchObject(
+        resource.name.includes('/')
           ? { singularName: '', namespaced: false }
           : {
               singularName: expect.stringMatching(/^[a-z]+$/),
@@ -117,7 +117,8 @@ describe('plain discovery (1.1)', () => {
             },
       );
     }
-    const of = (name: string): any => body.resources.find((one: any) => one.name === name);
+    const of = (name: string): any =>
+      body.resources.find((resource: any) => resource.name === name);
     expect(
       Object.fromEntries(
         [
@@ -193,11 +194,11 @@ describe('aggregated discovery (1.1, 1.2)', () => {
         });
         const { resources } = body.items[0].versions[0];
         const { resources: plain } = (await get(mount).is(200)).body;
-        const flat = resources.flatMap((one: any) => [
-          one,
-          ...(one.subresources ?? []).map((sub: any) => ({
+        const flat = resources.flatMap((resource: any) => [
+          resource,
+          ...(resource.subresources ?? []).map((sub: any) => ({
             ...sub,
-            resource: `${one.resource}/${sub.subresource}`,
+            resource: `${resource.resource}/${sub.subresource}`,
           })),
         ]);
         expect(
@@ -210,8 +211,8 @@ describe('aggregated discovery (1.1, 1.2)', () => {
             ]),
           ),
         );
-        for (const one of resources)
-          expect(one).toMatchObject({
+        for (const resource of resources)
+          expect(resource).toMatchObject({
             scope: 'Cluster',
             singularResource: expect.stringMatching(/./),
             categories: ['identity'],
@@ -284,10 +285,7 @@ describe('aggregated discovery (1.1, 1.2)', () => {
       [`${aggregated('v2')};q=0.1,application/json`, 'application/json'],
       ['application/vnd.kubernetes.protobuf, application/json;q=0.5', 'application/json'],
     ] as const)
-      expect([accept, (await get('/apis', accept).is(200)).headers['content-type']]).toEqual([
-        accept,
-        type,
-      ]);
+      expectFor(accept, (await get('/apis', accept).is(200)).headers['content-type']).toEqual(type);
     for (const accept of [
       aggregated('v9'),
       'application/vnd.kubernetes.protobuf',
@@ -315,8 +313,7 @@ describe('aggregated discovery (1.1, 1.2)', () => {
       ['/openapi/v2', '*/*'],
     ] as const) {
       const first = await get(path, accept).is(200);
-      expect([path, first.headers.vary, first.headers['cache-control']]).toEqual([
-        path,
+      expectFor(path, [first.headers.vary, first.headers['cache-control']]).toEqual([
         'Accept, Accept-Encoding',
         'public, max-age=0',
       ]);
@@ -405,11 +402,11 @@ describe('OpenAPI for kubectl (1.3)', () => {
       ]);
     const text = JSON.stringify(body);
     for (const word of ['#/components/', '"nullable"', '"requestBody"', '"content"', '"allOf"'])
-      expect([word, text.includes(word)]).toEqual([word, false]);
+      expectFor(word, text.includes(word)).toEqual(false);
     for (const [, name] of text.matchAll(/"\$ref":"#\/definitions\/([^"]+)"/g))
       expect(body.definitions).toHaveProperty([name!]);
     const { post } = body.paths[`${mount}/groups`];
-    expect(post.parameters.find((one: any) => one.in === 'body')).toMatchObject({
+    expect(post.parameters.find((parameter: any) => parameter.in === 'body')).toMatchObject({
       name: 'body',
       required: true,
     });
@@ -442,12 +439,10 @@ describe('OpenAPI for kubectl (1.3)', () => {
           ? `${mount}/${resource}/{name}/${subresource}`
           : `${mount}/${resource}${item ? '/{name}' : ''}`;
         const operation = body.paths[path]?.[method];
-        expect([
-          path,
-          method,
-          operation?.['x-kubernetes-group-version-kind'],
-          operation?.['x-kubernetes-action'],
-        ]).toEqual([path, method, { group: G, version: 'v1alpha1', kind }, action]);
+        expectFor(
+          [path, method],
+          [operation?.['x-kubernetes-group-version-kind'], operation?.['x-kubernetes-action']],
+        ).toEqual([{ group: G, version: 'v1alpha1', kind }, action]);
         if (method !== 'patch') continue;
         expect(operation.parameters).toContainEqual(
           expect.objectContaining({ name: 'fieldValidation', in: 'query' }),
@@ -458,10 +453,9 @@ describe('OpenAPI for kubectl (1.3)', () => {
           ...(subresource ? [] : ['application/apply-patch+yaml']),
         ]);
       }
-    for (const { name, kind } of resources.filter((one) => !one.name.includes('/')))
-      expect([name, body.components.schemas[kind]['x-kubernetes-group-version-kind']]).toEqual([
-        name,
-        [{ group: G, version: 'v1alpha1', kind }],
+    for (const { name, kind } of resources.filter((resource) => !resource.name.includes('/')))
+      expectFor(name, body.components.schemas[kind]['x-kubernetes-group-version-kind']).toEqual([
+        { group: G, version: 'v1alpha1', kind },
       ]);
   });
 

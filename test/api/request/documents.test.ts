@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { expectFor } from '../../support/expect-for.js';
 import { authorizationPath, begin } from '../../support/people/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 
@@ -92,10 +93,7 @@ describe('documents and assets', () => {
     expect(assets.length).toBeGreaterThan(1);
     for (const path of assets) {
       const { headers, bytes } = await tab.get(path).is(200);
-      expect([path, headers['cache-control']]).toEqual([
-        path,
-        'public, max-age=31536000, immutable',
-      ]);
+      expectFor(path, headers['cache-control']).toEqual('public, max-age=31536000, immutable');
       expect(headers['content-type']).toMatch(typeOf(path));
       for (const name of [
         'content-security-policy',
@@ -105,7 +103,7 @@ describe('documents and assets', () => {
         'x-content-type-options',
         'permissions-policy',
       ])
-        expect([path, name, headers[name]]).toEqual([path, name, page.headers[name]]);
+        expectFor([path, name], headers[name]).toEqual(page.headers[name]);
       expect(headers['set-cookie']).toBeUndefined();
       const head = await tab.send('HEAD', path).is(200);
       expect([head.bytes.length, head.headers['content-length']]).toEqual([
@@ -124,7 +122,7 @@ describe('documents and assets', () => {
       `${assets[0]}/`,
       `${assets[0]}.map`,
     ])
-      expect([path, [400, 404].includes((await tab.get(path)).code)]).toEqual([path, true]);
+      expectFor(path, [400, 404].includes((await tab.get(path)).code)).toEqual(true);
     expect((await tab.send('POST', assets[0]!)).code).toBe(405);
   });
 
@@ -159,13 +157,10 @@ describe('documents and assets', () => {
         const { bytes, headers } = await tab
           .get(path, { headers: { 'accept-encoding': accepted } })
           .is(200);
-        expect([
-          path,
-          accepted,
-          headers['content-encoding'],
-          headers.vary,
-          headers['content-length'],
-        ]).toEqual([path, accepted, coding, 'Accept-Encoding', String(bytes.length)]);
+        expectFor(
+          [path, accepted],
+          [headers['content-encoding'], headers.vary, headers['content-length']],
+        ).toEqual([coding, 'Accept-Encoding', String(bytes.length)]);
         expect(decoded(bytes, coding).equals(plain.bytes)).toBe(true);
         if (coding) expect(bytes.length).toBeLessThan(plain.bytes.length);
         const head = await tab
@@ -183,7 +178,7 @@ describe('documents and assets', () => {
         'Accept-Encoding',
       ]);
     }
-    for (const path of assets.flatMap((one) => [`${one}.br`, `${one}.gz`]))
+    for (const path of assets.flatMap((asset) => [`${asset}.br`, `${asset}.gz`]))
       await tab.get(path).fails(404, 'NotFound');
     const { headers } = await tab.get(I, { headers: { 'accept-encoding': 'br, gzip' } }).is(200);
     expect([headers['content-encoding'], headers.vary]).toEqual([

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Invitation } from '../../../kinds/access/invitation/invitation.js';
 import { kinds } from '../../../kinds/index.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
+import { expectFor } from '../../support/expect-for.js';
 import { Stream } from '../../support/network/stream.js';
 import { begin, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
@@ -96,7 +97,7 @@ describe.each(stores)('field selectors, on %s', (store) => {
         const [part, ...fields] = path.split('.');
         let schema = schemas[kind].properties[part!];
         for (const field of fields) schema = schema.properties[field];
-        expect([path, typeof schema]).toEqual([path, 'object']);
+        expectFor(path, typeof schema).toEqual('object');
       }
   });
 

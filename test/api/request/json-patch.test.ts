@@ -70,10 +70,10 @@ describe('operations (RFC 6902)', () => {
     ],
     ['no operation', { a: 1 }, [], { a: 1 }],
   ])('%s', (_, document, operations, expected) => {
-    const prefixed = operations.map((one: any) => ({
-      ...one,
-      path: at(one.path),
-      ...(one.from !== undefined && { from: at(one.from) }),
+    const prefixed = operations.map((operation: any) => ({
+      ...operation,
+      path: at(operation.path),
+      ...(operation.from !== undefined && { from: at(operation.from) }),
     }));
     expect(apply(document, ...prefixed)).toEqual(expected);
   });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ApiPaths } from '../../../apiserver/request/api-paths.js';
 import { apiDescription } from '../../../cmd/vestibule/serve/api-description.js';
 import { read } from '../../docs/pages.js';
+import { expectFor } from '../../support/expect-for.js';
 import { startTest, stopAll, type TestService } from '../../support/service.js';
 
 let service: TestService;
@@ -27,7 +28,7 @@ const resourceOf = (rest: string): string => {
 /** What answers below the paths of the API and is no resource. */
 const documentsOf = (all: readonly string[], listed: ReadonlySet<string>): string[] =>
   all.flatMap((path) => {
-    const root = roots.find((one) => path.startsWith(one));
+    const root = roots.find((root) => path.startsWith(root));
     const rest = path.slice(root?.length);
     return root === undefined || listed.has(resourceOf(rest)) ? [] : [rest];
   });
@@ -47,7 +48,7 @@ test('what answers below the API is in discovery, OpenAPI or the docs', async ()
   for (const name of documents) {
     expect(section).toContain(`\`${name}\``);
     for (const root of roots) {
-      expect([root, described.includes(`${root}${name}`)]).toEqual([root, true]);
+      expectFor(root, described.includes(`${root}${name}`)).toEqual(true);
       await service.tab().get(`${root}${name}`, { plain: true }).is(200);
     }
   }

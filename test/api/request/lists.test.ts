@@ -4,6 +4,7 @@ import { Grant } from '../../../kinds/apps/grant.js';
 import { actions, kinds } from '../../../kinds/index.js';
 import { MockMessage } from '../../../kinds/mail/mock-message.js';
 import { Session } from '../../../kinds/people/session/session.js';
+import { expectFor } from '../../support/expect-for.js';
 import { Stream } from '../../support/network/stream.js';
 import { begin, mailTo, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
@@ -70,7 +71,7 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
     await grant(`${account}b`, `${account}b-app`);
     await grant(account.slice(0, -1), `${account.slice(0, -1)}-app`);
     const { body } = await person.get('grants').is(200);
-    expect(body.items.map((one: any) => one.metadata.name)).toEqual([`${account}-app`]);
+    expect(body.items.map((item: any) => item.metadata.name)).toEqual([`${account}-app`]);
     await person.get(`grants/${account}b-app`).fails(404, 'NotFound');
     expect(
       (await operator.get(`grants?fieldSelector=status.account%3D${account}`).is(200)).body.items,
@@ -114,7 +115,7 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
     );
     stream.close();
     const { body } = await tab.delete('sessions').is(200);
-    expect(body.items.map((one: any) => one.metadata.name)).toEqual([own.metadata.name]);
+    expect(body.items.map((item: any) => item.metadata.name)).toEqual([own.metadata.name]);
     for (const owner of neighbours)
       expect(await service.store.reader(Session).get(`${owner}-x`)).toBeDefined();
   });
@@ -155,7 +156,7 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
       'fieldSelector=spec.x%3D1',
       'resourceVersion=x',
     ])
-      expect([query, (await operator.get(`clients?${query}`)).code]).toEqual([query, 400]);
+      expectFor(query, (await operator.get(`clients?${query}`)).code).toEqual(400);
     const { body: first } = await operator.get('clients?limit=7').is(200);
     expect(first.items).toHaveLength(7);
     const token = encodeURIComponent(first.metadata.continue);
@@ -187,11 +188,11 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
     for (let i = 0; i < 6; i += 1) {
       if (i === 3) await operator.patch('clients/c05', { spec: { displayName: 'new' } }).is(200);
       const { body } = await operator.get(path).is(200);
-      const found = body.items.find((one: any) => one.metadata.name === 'c05');
-      expect([i, found]).toEqual([i, (await operator.get('clients/c05').is(200)).body]);
+      const found = body.items.find((item: any) => item.metadata.name === 'c05');
+      expectFor(i, found).toEqual((await operator.get('clients/c05').is(200)).body);
       expect([body.items.length, body.metadata.remainingItemCount]).toEqual([33, 8]);
       const { items } = (await operator.get(path, asMetadata).is(200)).body;
-      expect([items.length, new Set(items.map((one: any) => one.kind))]).toEqual([
+      expect([items.length, new Set(items.map((item: any) => item.kind))]).toEqual([
         33,
         new Set(['PartialObjectMetadata']),
       ]);
@@ -251,7 +252,7 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
         .is(200)
     ).body;
     expect([...body.items, ...rest.items].map((one: any) => one.metadata.name)).toEqual(
-      all.items.map((one: any) => one.metadata.name),
+      all.items.map((item: any) => item.metadata.name),
     );
     await service.tab().delete('mockmessages').is(200);
   });
@@ -268,16 +269,16 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
         .is(200);
       version ??= body.metadata.resourceVersion;
       expect(body.metadata.resourceVersion).toBe(version);
-      names.push(...body.items.map((one: any) => one.metadata.name));
+      names.push(...body.items.map((item: any) => item.metadata.name));
       token = body.metadata.continue;
       expect(body.metadata.remainingItemCount).toBe(token ? 41 - names.length : undefined);
       await createClient(service, `later-${names.length}-${draw(1e9)}`);
     } while (token);
     expect(names).toEqual([...names].sort());
     expect(names).toHaveLength(41);
-    for (const one of (await operator.get('clients').is(200)).body.items)
-      if (one.metadata.name.startsWith('later-'))
-        await operator.delete(`clients/${one.metadata.name}`).is(200);
+    for (const item of (await operator.get('clients').is(200)).body.items)
+      if (item.metadata.name.startsWith('later-'))
+        await operator.delete(`clients/${item.metadata.name}`).is(200);
   });
 
   test('a watch begins with the objects that exist, then sends each change once', async () => {
@@ -405,11 +406,10 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
         replica,
         `clients?watch=true&resourceVersion=${version}`,
       ).until(({ ended }) => ended);
-      expect([
-        version,
+      expectFor(version, [
         stream.code,
         stream.events.map(({ type, object }) => [type, object.code, object.reason]),
-      ]).toEqual([version, 200, [['ERROR', 410, 'Expired']]]);
+      ]).toEqual([200, [['ERROR', 410, 'Expired']]]);
     }
     await operator
       .get(`clients?limit=1&continue=${encodeURIComponent(body.metadata.continue)}`)

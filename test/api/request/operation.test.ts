@@ -7,6 +7,7 @@ import { Keys, type KeysFile, newKeys } from '../../../security/keyring.js';
 import { openEmbedded } from '../../../storage/embedded/embedded.js';
 import { prefixRange, type Storage, UnavailableError } from '../../../storage/storage.js';
 import { clock } from '../../support/clock.js';
+import { expectFor } from '../../support/expect-for.js';
 import { Stream } from '../../support/network/stream.js';
 import { authorizationPath, begin, mailTo, redeem, signIn } from '../../support/people/signin.js';
 import {
@@ -42,15 +43,13 @@ describe('headers, logs and dumps', () => {
       '/version',
     ]) {
       const { headers } = await tab.get(path, { headers: { 'audit-id': 'audit-1' } });
-      expect([
-        path,
+      expectFor(path, [
         headers['x-content-type-options'],
         headers['audit-id'],
         headers['referrer-policy'],
         headers['cross-origin-resource-policy'],
         headers['content-security-policy'],
       ]).toEqual([
-        path,
         'nosniff',
         'audit-1',
         'same-origin',
@@ -140,14 +139,13 @@ describe('headers, logs and dumps', () => {
       '/oauth2/token',
     ]) {
       const { headers } = await tab.navigate(path);
-      expect([
-        path,
+      expectFor(path, [
         headers['x-content-type-options'],
         headers['referrer-policy'],
         headers['content-security-policy']?.includes("frame-ancestors 'none'"),
         headers['content-type'],
         /no-store/.test(String(headers['cache-control'])),
-      ]).toEqual([path, 'nosniff', 'same-origin', true, 'text/html; charset=utf-8', true]);
+      ]).toEqual(['nosniff', 'same-origin', true, 'text/html; charset=utf-8', true]);
       expect(headers['audit-id']).toMatch(/^[0-9a-f-]{36}$/);
     }
   });
@@ -192,10 +190,9 @@ describe('headers, logs and dumps', () => {
       '/.well-known/openid-configuration',
       '/oauth2/auth?client_id=absent',
     ])
-      expect([path, (await tab.navigate(path)).headers['strict-transport-security']]).toEqual([
-        path,
+      expectFor(path, (await tab.navigate(path)).headers['strict-transport-security']).toEqual(
         'max-age=63072000',
-      ]);
+      );
     const names = tab.cookies.map((cookie) => cookie.name);
     expect(names).toEqual(
       expect.arrayContaining([
@@ -555,7 +552,7 @@ describe('the start', () => {
       /--manifests: there is no folder/,
     ],
   ] as [string[], RegExp][])('%p is refused in one line', (flags, line) => {
-    expect(problems(flags).some((one) => line.test(one))).toBe(true);
+    expect(problems(flags).some((problem) => line.test(problem))).toBe(true);
   });
 
   test('loopback is loopback, however an address of it is written', () => {

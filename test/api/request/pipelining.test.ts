@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { expectFor } from '../../support/expect-for.js';
 import fc from '../../support/fast-check.js';
 import { RawSocket } from '../../support/network/socket.js';
 import { signIn } from '../../support/people/signin.js';
@@ -137,7 +138,7 @@ describe.each(stores)('requests that come without waiting for an answer, on %s',
   const names = async (): Promise<Set<string>> =>
     new Set(
       (await tab.get('clients').is(200)).body.items.map(
-        (one: { metadata: { name: string } }) => one.metadata.name,
+        (item: { metadata: { name: string } }) => item.metadata.name,
       ),
     );
 
@@ -150,7 +151,7 @@ describe.each(stores)('requests that come without waiting for an answer, on %s',
     requests: readonly Sent[],
     cuts: readonly number[],
   ): Promise<RawSocket> {
-    const text = requests.map((one) => one.text).join('');
+    const text = requests.map((request) => request.text).join('');
     const raw = new RawSocket(base);
     let from = 0;
     for (const to of [...cuts.map((cut) => cut % text.length).sort((a, b) => a - b), text.length]) {
@@ -162,7 +163,7 @@ describe.each(stores)('requests that come without waiting for an answer, on %s',
     const end = requests.findIndex(({ closes }) => closes);
     const held = await names();
     requests.forEach(({ name }, i) => {
-      if (name !== undefined) expect([i, end, held.has(name)]).toEqual([i, end, i < end]);
+      if (name !== undefined) expectFor([i, end], held.has(name)).toEqual(i < end);
     });
     return raw;
   }
@@ -253,7 +254,7 @@ describe.each([
     for (const version of ['1.1', '1.0'])
       for (const path of ['/api/v1alpha1/mockmessages', '/oauth2/auth', '/account', '/livez']) {
         const lines = [`GET ${path} HTTP/${version}`, `Host: ${host}`, 'Connection: keep-alive'];
-        expect([path, await codesOf(head(...lines), last())]).toEqual([path, ['400']]);
+        expectFor(path, await codesOf(head(...lines), last())).toEqual(['400']);
       }
   });
 
@@ -297,7 +298,9 @@ describe('a connection on which no request comes', () => {
         expect(service.logs.join('')).toContain(/Audit-ID: (\S+)/.exec(one.text)![1]!);
     };
     await Promise.all(
-      services.flatMap((one) => [one.url, one.secureURL!].map((base) => refuses(one, base))),
+      services.flatMap((service) =>
+        [service.url, service.secureURL!].map((base) => refuses(service, base)),
+      ),
     );
     for (const { logs } of services)
       expect(

@@ -216,7 +216,9 @@ describe.each(stores)('over two replicas, on %s', (store) => {
     const late = attempts.filter(({ began, code }) => began > over + 1000 && code < 400);
     expect(late).toEqual([]);
     for (const what of ['userinfo', 'patch', 'read', 'silent'])
-      expect(attempts.some((one) => one.what === what && one.began > over + 1000)).toBe(true);
+      expect(attempts.some((attempt) => attempt.what === what && attempt.began > over + 1000)).toBe(
+        true,
+      );
   });
 
   /** An authorization that shows nothing; one that lost a race is sent back to itself. */

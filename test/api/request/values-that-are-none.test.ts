@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Account } from '../../../kinds/people/account/account.js';
+import { expectFor } from '../../support/expect-for.js';
 import { signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
 import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
@@ -95,12 +96,10 @@ describe.each(stores)('values that are none, on %s', (store) => {
   test.each(roads)('are refused by %s', async (_, send) => {
     for (const [field, value] of pairs) {
       const { code, body } = await send(field, value);
-      expect([field, value, code, body.details?.causes?.map((one: any) => one.field)]).toEqual([
-        field,
-        value,
-        422,
-        [`spec.${field}`],
-      ]);
+      expectFor(
+        [field, value],
+        [code, body.details?.causes?.map((cause: any) => cause.field)],
+      ).toEqual([422, [`spec.${field}`]]);
     }
   });
 

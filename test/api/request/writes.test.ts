@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { expectFor } from '../../support/expect-for.js';
 import { Stream } from '../../support/network/stream.js';
 import { tokenOf } from '../../support/people/device.js';
 import { signIn } from '../../support/people/signin.js';
@@ -326,9 +327,7 @@ describe('fieldValidation', () => {
       );
       for (const query of ['?fieldValidation=Warn', '']) {
         const answer = await send(method, `${path}${query}`, await body()).is(code);
-        expect([method, query, warnings(answer), answer.body.spec]).toEqual([
-          method,
-          query,
+        expectFor([method, query], [warnings(answer), answer.body.spec]).toEqual([
           all.map((field) => `299 - "unknown field \\"${field}\\""`),
           { displayName: 'Odd', members: [] },
         ]);

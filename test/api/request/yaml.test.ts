@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse, stringify } from 'yaml';
+import { expectFor } from '../../support/expect-for.js';
 import { startWithOperator } from '../../support/people/operator.js';
 import type { Init } from '../../support/people/tab.js';
 import { stopAll, type TestService } from '../../support/service.js';
@@ -109,10 +110,7 @@ describe.each(stores)('YAML, on %s', (store) => {
       [`application/vnd.kubernetes.protobuf, ${yaml}`, true],
     ] as const) {
       const { headers, bytes } = await send('GET', path, { headers: { accept } }).is(code);
-      expect([accept, headers['content-type']]).toEqual([
-        accept,
-        isYAML ? yaml : 'application/json',
-      ]);
+      expectFor(accept, headers['content-type']).toEqual(isYAML ? yaml : 'application/json');
       const value: any = parse(bytes.toString());
       if (code === 200 && !path.includes('client')) expect(value).toEqual(json.body);
       else expect(value.kind).toBe(json.body.kind);

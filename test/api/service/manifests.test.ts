@@ -26,7 +26,9 @@ describe.each(stores)('manifests, on %s', (store) => {
     const path = join(temporary(), 'manifests');
     mkdirSync(path);
     const write = (name: string, ...objects: unknown[]): void => {
-      const text = objects.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
+      const text = objects.map((object) =>
+        typeof object === 'string' ? object : JSON.stringify(object),
+      );
       writeFileSync(join(path, `.${name}.new`), text.join('\n---\n'));
       renameSync(join(path, `.${name}.new`), join(path, name));
     };
@@ -218,7 +220,7 @@ describe.each(stores)('manifests, on %s', (store) => {
       mkdirSync(data);
       writeFileSync(
         join(data, 'all.yaml'),
-        objects.map((one) => JSON.stringify(one)).join('\n---\n'),
+        objects.map((object) => JSON.stringify(object)).join('\n---\n'),
       );
       symlinkSync(`..${version}`, join(base, '..data_tmp'));
       renameSync(join(base, '..data_tmp'), join(base, '..data'));

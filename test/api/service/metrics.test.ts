@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Metrics, requestSeconds, responseBytes } from '../../../observability/metrics/metrics.js';
 import { checkVersion, parseVersion } from '../../../storage/etcd/version.js';
 import { makeCertificate } from '../../support/cluster/issue-certificate.js';
+import { expectFor } from '../../support/expect-for.js';
 import type { Scrape } from '../../support/network/scrape.js';
 import { Stream } from '../../support/network/stream.js';
 import { settles } from '../../support/patience.js';
@@ -95,10 +96,9 @@ describe.each(stores)('metrics on %s', (store) => {
 
   test('every definition is exposed, with its type and its labels and no others', async () => {
     for (const { name, type, labels } of definitions) {
-      expect([name, after.types.get(name)]).toEqual([name, type]);
+      expectFor(name, after.types.get(name)).toEqual(type);
       const exposedLabels = [...after.labels(name)].filter((label) => label !== 'le').sort();
-      if (exposedLabels.length > 0)
-        expect([name, exposedLabels]).toEqual([name, [...labels].sort()]);
+      if (exposedLabels.length > 0) expectFor(name, exposedLabels).toEqual([...labels].sort());
     }
     const silent = definitions
       .filter(
@@ -342,7 +342,7 @@ describe.each(stores)('metrics on %s', (store) => {
         ['logs', logs],
         ['audit', audit],
       ] as const)
-        expect([where, secret, holds(text, secret)]).toEqual([where, secret, false]);
+        expectFor([where, secret], holds(text, secret)).toEqual(false);
     for (const name of [
       ...names,
       'example.test',
@@ -352,7 +352,7 @@ describe.each(stores)('metrics on %s', (store) => {
       'PURGE',
       'zebras',
     ])
-      expect([name, scraped.includes(name)]).toEqual([name, false]);
+      expectFor(name, scraped.includes(name)).toEqual(false);
     expect(
       service.logs
         .filter(

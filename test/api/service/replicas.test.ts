@@ -35,7 +35,7 @@ const sources: ReplicaSources = {
   }),
 };
 const namesIn = async (tab: Tab): Promise<string[]> =>
-  (await tab.get('replicas').is(200)).body.items.map((one: any) => one.metadata.name);
+  (await tab.get('replicas').is(200)).body.items.map((item: any) => item.metadata.name);
 
 describe.each(stores)('replicas on %s', (store) => {
   test('each process has one, and takes it away at its end', async () => {

@@ -24,7 +24,7 @@ test('a stop ends watches cleanly with a last bookmark, and finishes what is in 
     { length: 10 },
     () => new Stream(tab, 'clients?watch=true&allowWatchBookmarks=true'),
   );
-  await Promise.all(streams.map((one) => one.until(({ events }) => events.length === 1)));
+  await Promise.all(streams.map((stream) => stream.until(({ events }) => events.length === 1)));
   const { hostname, port } = new URL(service.url);
   const body = '{"spec":{"displayName":"done"}}';
   const slow = new Promise<number>((resolve, reject) => {
@@ -56,7 +56,7 @@ test('a stop ends watches cleanly with a last bookmark, and finishes what is in 
     setTimeout(resolve, 150);
   });
   const stopped = service.stop();
-  await Promise.all(streams.map((one) => one.until(({ ended }) => ended)));
+  await Promise.all(streams.map((stream) => stream.until(({ ended }) => ended)));
   expect(streams.every(({ events }) => events.at(-1)!.type === 'BOOKMARK')).toBe(true);
   expect(await slow).toBe(200);
   await stopped;

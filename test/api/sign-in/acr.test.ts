@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { demandedAcr, offeredAcrs } from '../../../provider/context/acr.js';
+import { expectFor } from '../../support/expect-for.js';
 import { Authenticator } from '../../support/people/authenticator.js';
 import { confirm } from '../../support/people/device.js';
 import {
@@ -111,7 +112,7 @@ describe.each(stores)('an acr that a Client asks for, on %s', (store) => {
       `/oauth2/${endpoint}`,
       Object.fromEntries(new URLSearchParams(wanted.split('?')[1])),
     );
-    expect([endpoint, code]).toEqual([endpoint, endpoint === 'par' ? 201 : 200]);
+    expectFor(endpoint, code).toEqual(endpoint === 'par' ? 201 : 200);
     expect(service.logs.slice(before).join('')).toContain('"acr_values":"silver"');
   });
 

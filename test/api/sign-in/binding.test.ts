@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { clock } from '../../support/clock.js';
+import { expectFor } from '../../support/expect-for.js';
 import { begin, mailTo, proceed, signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
 import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
@@ -63,7 +64,7 @@ describe.each(stores)('an interaction belongs to one browser, on %s', (store) =>
     const unsigned = service.tab();
     unsigned.cookies = [cookie];
     const crossed = service.tab();
-    crossed.cookies = other.tab.cookies.map((one) => ({ ...one, path: '/' }));
+    crossed.cookies = other.tab.cookies.map((cookie) => ({ ...cookie, path: '/' }));
     const doubled = service.tab();
     doubled.cookies = [...tab.cookies, ...crossed.cookies];
     const unknown = `/api/v1alpha1/interactions/${'a'.repeat(32)}`;
@@ -79,7 +80,7 @@ describe.each(stores)('an interaction belongs to one browser, on %s', (store) =>
     ] as const) {
       for (const [method, path, body] of routes(at)) {
         const { code, bytes, headers } = await ask(who, method, path, body);
-        expect([method, path, code]).toEqual([method, path, 404]);
+        expectFor([method, path], code).toEqual(404);
         seen.add(
           JSON.stringify([
             bytes.toString().replaceAll(at.split('/').at(-1)!, 'NAME'),
@@ -101,7 +102,7 @@ describe.each(stores)('an interaction belongs to one browser, on %s', (store) =>
     await begin(service, { tab: victim });
     victim.cookies = [...victim.cookies, ...sibling(tab.cookies)];
     for (const [method, path, body] of routes(I))
-      expect([path, (await ask(victim, method, path, body)).code]).toEqual([path, 404]);
+      expectFor(path, (await ask(victim, method, path, body)).code).toEqual(404);
     await tab.post(`${I}/emailchallenge`, { spec: { email: 'sibling@example.test' } }).is(200);
     const { code } = await mailTo(service, 'sibling@example.test');
     const { body } = await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code } }).is(200);

@@ -463,7 +463,7 @@ test('a filtered page is read many rows at a time, and misses and repeats none',
       )
       .is(200);
     expect(body.metadata.remainingItemCount).toBeUndefined();
-    found.push(...body.items.map((one: any) => one.metadata.name));
+    found.push(...body.items.map((item: any) => item.metadata.name));
     [token, pages] = [body.metadata.continue, pages + 1];
   } while (token);
   expect(found).toEqual([...wanted]);

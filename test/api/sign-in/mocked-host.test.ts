@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { expectFor } from '../../support/expect-for.js';
 import { exchange } from '../../support/people/tab.js';
 import { startTest, stopAll, type TestService } from '../../support/service.js';
 
@@ -29,7 +30,7 @@ describe('while mail is mocked', () => {
       '/api',
     ]) {
       const { code, bytes } = await ask(path, host);
-      expect([path, code]).toEqual([path, 400]);
+      expectFor(path, code).toEqual(400);
       expect(bytes.toString()).not.toContain('items');
     }
   });

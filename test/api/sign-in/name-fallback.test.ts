@@ -69,7 +69,7 @@ describe.each(stores)('the name of a person who filled in none, on %s', (store) 
     await redeem(service, signedIn);
     const { items } = (await signedIn.tab.get('grants').is(200)).body;
     const { disclosures } = items.find(({ status }: any) => status.client.name === 'app').status;
-    const ofProfile = disclosures.filter((one: any) => one.scope === 'profile');
+    const ofProfile = disclosures.filter((disclosure: any) => disclosure.scope === 'profile');
     expect(ofProfile.flatMap(({ claims }: any) => claims)).toEqual(
       expect.arrayContaining(['name', 'preferred_username']),
     );

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Session } from '../../../kinds/people/session/session.js';
+import { expectFor } from '../../support/expect-for.js';
 import {
   authorizationPath,
   begin,
@@ -102,10 +103,10 @@ describe.each(stores)('prompt=select_account, on %s', (store) => {
     const own = (await tab.get('accounts/~').is(200)).body.status.email.address;
     for (const pushed of [false, true]) {
       const { body } = await at(tab, await pathOf(prompt, pushed));
-      expect([pushed, body.spec.prompt]).toEqual([pushed, expected]);
+      expectFor(pushed, body.spec.prompt).toEqual(expected);
       // The person sees which account it is: at consent, or as the address that is filled in.
       const shown = expected === 'Consent' ? body.status.account.email : body.spec.loginHint;
-      expect([pushed, shown]).toEqual([pushed, own]);
+      expectFor(pushed, shown).toEqual(own);
       // If the person must sign in again, the session of the browser is not enough.
       expect(body.status).not.toHaveProperty('resumeTo');
     }
@@ -140,7 +141,7 @@ describe.each(stores)('prompt=select_account, on %s', (store) => {
     ]) {
       const path = `${await pathOf('login', false)}&${name}=${encodeURIComponent(value)}`;
       const { body } = await at(await known(), path);
-      expect([name, body.spec.prompt, body.spec.loginHint]).toEqual([name, 'Login', undefined]);
+      expectFor(name, [body.spec.prompt, body.spec.loginHint]).toEqual(['Login', undefined]);
     }
   });
 

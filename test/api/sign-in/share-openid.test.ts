@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Policy } from '../../../kinds/policy/policy.js';
+import { expectFor } from '../../support/expect-for.js';
 import { confirm } from '../../support/people/device.js';
 import {
   authorizationPath,
@@ -116,10 +117,9 @@ describe.each(stores)('a policy that forbids sharing openid, on %s', (store) => 
     const scopes = ['email', 'offline_access email', 'openidx', ''];
     for (const scope of scopes) {
       const { headers } = await tab.navigate(authorizationPath('app', scope, verifier)).is(303);
-      expect([scope, new URL(headers.location!).searchParams.get('error')]).toEqual([
-        scope,
+      expectFor(scope, new URL(headers.location!).searchParams.get('error')).toEqual(
         'invalid_scope',
-      ]);
+      );
       const path = new URL(authorizationPath('app', scope, verifier), service.baseURL);
       const fields = Object.fromEntries(path.searchParams);
       for (const [to, sent] of [

@@ -124,7 +124,7 @@ describe('the audit log and the log', () => {
     expect(tries).toHaveLength(5);
     const [{ addressHash }] = tries as [Record<string, string>];
     expect(addressHash).toMatch(/^address:[0-9a-f]{16}$/);
-    const onAda = tries.filter((one) => one.addressHash === addressHash);
+    const onAda = tries.filter((attempt) => attempt.addressHash === addressHash);
     expect(onAda.map(({ network }) => network)).toEqual([
       '192.0.2.1',
       '198.51.100.7',

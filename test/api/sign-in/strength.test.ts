@@ -188,7 +188,7 @@ describe.each(stores)('how strong a sign-in is, on %s', (store) => {
         : [account];
       expect(
         items
-          .filter((one) => one.kind === kind)
+          .filter((item) => item.kind === kind)
           .map(({ metadata }) => metadata.name)
           .sort(),
       ).toEqual(known.sort());

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PolicyDecision } from '../../../kinds/policy/policy-decision.js';
 import { prefixRange } from '../../../storage/storage.js';
+import { expectFor } from '../../support/expect-for.js';
 import { Stream } from '../../support/network/stream.js';
 import { until as comesToHold } from '../../support/patience.js';
 import { begin, mailTo, signIn } from '../../support/people/signin.js';
@@ -212,7 +213,7 @@ when { resource has owner && resource.owner != Account::"${account}" };`;
       const query = new URLSearchParams({ fieldSelector, labelSelector }).toString();
       const { items } = (await operator.get(`/api/v1/events?${query}`).is(200)).body;
       const expected = of((event) => event.involvedObject.kind === 'Client' && test(event));
-      expect([fieldSelector, items.map(uidOf).sort()]).toEqual([fieldSelector, expected]);
+      expectFor(fieldSelector, items.map(uidOf).sort()).toEqual(expected);
       for (const at of [
         `/api/v1/events?watch=true&${query}`,
         `/api/v1/watch/events?${query}`,
@@ -222,7 +223,7 @@ when { resource has owner && resource.owner != Account::"${account}" };`;
           ({ ended }) => ended,
         );
         const sent = stream.events.map(({ object }) => uidOf(object)).sort();
-        expect([at, sent]).toEqual([at, expected]);
+        expectFor(at, sent).toEqual(expected);
       }
     }
   });
@@ -268,8 +269,7 @@ when { resource has owner && ${unseen.join(' && ')} };`;
       [operator, `metadata.name=${name}`],
     ] as const) {
       const found = await namesOf(tab, fieldSelector);
-      expect([fieldSelector, found.length <= 100, found]).toEqual([
-        fieldSelector,
+      expectFor(fieldSelector, [found.length <= 100, found]).toEqual([
         true,
         expect.arrayContaining([name]),
       ]);

@@ -73,7 +73,7 @@ describe.each(stores)('what is read without a version, on %s', (store) => {
         const { metadata, items } = (await tab.get(path).is(200)).body;
         expect([
           Number(metadata.resourceVersion) >= Number(body.metadata.resourceVersion),
-          items.map((one: any) => one.metadata.name),
+          items.map((item: any) => item.metadata.name),
         ]).toEqual([true, ['new']]);
       }
       expect((await tab.get('groups/new').is(200)).body.metadata.resourceVersion).toBe(

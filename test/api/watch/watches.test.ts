@@ -218,7 +218,7 @@ describe.each(stores)('watches, on %s', (store) => {
       `groups/${name}?watch=true`,
       `groups?watch=1&fieldSelector=metadata.name%3D${name}`,
     ].map((path) => new Stream(operator, path));
-    await Promise.all(streams.map((one) => one.until(({ code }) => code === 200)));
+    await Promise.all(streams.map((stream) => stream.until(({ code }) => code === 200)));
     await create(`${name}b`, of);
     const first = await create(name, of);
     await patch(`${name}b`, { spec: { displayName: 'changed' } });
@@ -313,7 +313,7 @@ describe.each(stores)('watches, on %s', (store) => {
       (more) => new Stream(operator, `claimsproviders?watch=true&resourceVersion=${from}${more}`),
     ) as [Stream, Stream];
     try {
-      await Promise.all(streams.map((one) => one.until(({ code }) => code === 200)));
+      await Promise.all(streams.map((stream) => stream.until(({ code }) => code === 200)));
       await streams[0].until(({ events }) => events.length > 3);
     } finally {
       globalThis.setInterval = real;
@@ -327,8 +327,8 @@ describe.each(stores)('watches, on %s', (store) => {
     expect(
       asked!.filter((one) => one > 10_000).map((one) => one >= 22_500 && one <= 27_500),
     ).toEqual([true, true]);
-    expect(ends!.filter((one) => one >= 1_800_000 && one < 3_600_000)).toHaveLength(2);
-    for (const one of streams) one.close();
+    expect(ends!.filter((end) => end >= 1_800_000 && end < 3_600_000)).toHaveLength(2);
+    for (const stream of streams) stream.close();
   });
 
   describe('a reader that is behind', () => {

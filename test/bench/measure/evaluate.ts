@@ -68,7 +68,7 @@ const isSteady = (
   spread: number,
 ): boolean =>
   spread <= steady ||
-  (budget === true && rounds.every((one) => (is === '≤' ? one <= gate : one >= gate)));
+  (budget === true && rounds.every((round) => (is === '≤' ? round <= gate : round >= gate)));
 
 function verdictOf(
   { is, gate, stretch }: Gated,
@@ -86,7 +86,9 @@ function verdictOf(
 /** The exit code of a run: 1 a gate failed, 2 something could not be decided, 0 all gates held. */
 export function exitCodeOf(verdicts: readonly Verdict[]): 0 | 1 | 2 {
   if (verdicts.includes('fail')) return 1;
-  return verdicts.some((one) => one === 'error' || one === 'unsteady' || one === 'client-bound')
+  return verdicts.some(
+    (verdict) => verdict === 'error' || verdict === 'unsteady' || verdict === 'client-bound',
+  )
     ? 2
     : 0;
 }

@@ -56,7 +56,7 @@ export function scriptTime(events: readonly Event[], address: string, until: num
         ts >= start.ts &&
         ts < start.ts + until * 1000,
     )
-    .sort((one, other) => one.ts - other.ts || other.dur! - one.dur!);
+    .sort((event, other) => event.ts - other.ts || other.dur! - event.dur!);
   const around: { end: number; script: boolean }[] = [];
   let micros = 0;
   for (const { name, ts, dur = 0, tdur = 0 } of own) {

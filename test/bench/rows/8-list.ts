@@ -66,7 +66,7 @@ export const listPage: Row = {
         .map((line) => line.slice(0, line.indexOf(':')))
         .filter((one) => !ofNode.has(one.toLowerCase()));
       SPECIMEN = JSON.stringify({
-        headers: names.flatMap((one) => [one, headersOf(head, one.toLowerCase())[0]!]),
+        headers: names.flatMap((name) => [name, headersOf(head, name.toLowerCase())[0]!]),
         body: body.toString(),
       });
       sides.push(

@@ -70,7 +70,7 @@ async function report(
       Object.assign(status.store, store);
       for (const [name, value] of Object.entries(settings))
         status.settings = [
-          ...status.settings.filter((one: any) => one.name !== name),
+          ...status.settings.filter((setting: any) => setting.name !== name),
           { name, value, source: 'Flag' },
         ];
     }

@@ -255,7 +255,7 @@ describe('the parts for the policy and for decisions', () => {
     const [href] = await list
       .getByRole('link', { name: 'Names stay' })
       .first()
-      .evaluateAll((links) => links.map((one) => one.getAttribute('href')));
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
     expect(href).toMatch(/^\/policy#p-\d+=&rule=names-stay$/);
 
     await openConsole(service, person, '/policy');

@@ -103,8 +103,8 @@ type Press = MessageID | readonly [MessageID, number];
 export const press =
   (...presses: Press[]) =>
   async (shown: Document): Promise<void> => {
-    for (const one of presses) {
-      const [id, which] = typeof one === 'string' ? ([one, 0] as const) : one;
+    for (const press of presses) {
+      const [id, which] = typeof press === 'string' ? ([press, 0] as const) : press;
       const words = messageText(id).replace(/\{.*/, '').trim();
       if (id === 'confirm')
         await new Promise((done) => {
@@ -158,8 +158,10 @@ const sent = {
 const undelivered = (emailDeliveryState: 'Deferred' | 'Failed') =>
   list(
     'Session',
-    sessions().map((one) =>
-      one.status.current ? { ...one, status: { ...one.status, emailDeliveryState } } : one,
+    sessions().map((session) =>
+      session.status.current
+        ? { ...session, status: { ...session.status, emailDeliveryState } }
+        : session,
     ),
   );
 const toCode = inSequence(

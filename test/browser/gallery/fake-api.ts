@@ -115,7 +115,7 @@ export class FakeAPI {
       start: (controller) => {
         this.#watchers.push({ path, controller });
         signal?.addEventListener('abort', () => {
-          this.#watchers = this.#watchers.filter((one) => one.controller !== controller);
+          this.#watchers = this.#watchers.filter((watcher) => watcher.controller !== controller);
           controller.error(new DOMException('aborted', 'AbortError'));
         });
       },

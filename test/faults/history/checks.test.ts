@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { expectFor } from '../../support/expect-for.js';
 import fc from '../../support/fast-check.js';
 import { checks } from './check.js';
 import { ended } from './ended.js';
@@ -62,8 +63,7 @@ describe('a history of a store that does as it should', () => {
     fc.assert(
       fc.property(fc.nat(), fc.integer({ min: 0, max: 120 }), (seed, length) => {
         const one = simulated(seed, length);
-        for (const [name, check] of Object.entries(checks))
-          expect([name, check(one)]).toEqual([name, []]);
+        for (const [name, check] of Object.entries(checks)) expectFor(name, check(one)).toEqual([]);
       }),
       { numRuns: 150 },
     );

@@ -25,9 +25,9 @@ function harmsOf(quorum: Quorum): readonly Harm[] {
     {
       what: 'all members killed',
       do: async (chance) => {
-        await Promise.all(quorum.members.map((one) => one.kill()));
+        await Promise.all(quorum.members.map((member) => member.kill()));
         await pause(chance.between(0, 1_500));
-        await Promise.all(quorum.members.map((one) => one.restart()));
+        await Promise.all(quorum.members.map((member) => member.restart()));
       },
     },
     {

@@ -5,8 +5,11 @@ export class Floor {
   /** `answers`: when each answer came, and the revision it named. */
   constructor(answers: readonly { readonly end: number; readonly revision: number }[]) {
     let revision = 0;
-    for (const one of [...answers].sort((a, b) => a.end - b.end))
-      this.#ends.push({ end: one.end, revision: (revision = Math.max(revision, one.revision)) });
+    for (const answer of [...answers].sort((a, b) => a.end - b.end))
+      this.#ends.push({
+        end: answer.end,
+        revision: (revision = Math.max(revision, answer.revision)),
+      });
   }
 
   /** The newest revision among the answers that came before `time`. */

@@ -72,7 +72,7 @@ export async function record(plan: Plan): Promise<Recorded> {
     { key: keys[1]! },
     ...crowd,
   ].map((filter, i) => new Watcher(to, `watcher ${i} of ${JSON.stringify(filter)}`, filter, i));
-  const watching = watchers.map((one) => one.run());
+  const watching = watchers.map((watcher) => watcher.run());
   const working = [...writers, ...racers].map((one) => one.run());
   await harm(plan, to);
   await calm(to, watchers);
@@ -80,7 +80,7 @@ export async function record(plan: Plan): Promise<Recorded> {
   await Promise.all(working);
   const last = await finish(to, writer);
   await Promise.all(
-    watchers.map((one) => one.finish(last.get(one.track.filter.key ?? '')!, 20_000)),
+    watchers.map((watcher) => watcher.finish(last.get(watcher.track.filter.key ?? '')!, 20_000)),
   );
   await Promise.all(watching);
   await writer.list();

@@ -79,11 +79,11 @@ function made({ what, value, start, length, lost }: Drawn): Operation<Register> 
 /** Every order that keeps what came one after another, tried without cleverness. */
 function tried(operations: readonly Operation<Register>[], state: Register): boolean {
   if (operations.every(({ end }) => end === undefined)) return true;
-  return operations.some((one, i) => {
+  return operations.some((operation, i) => {
     const others = operations.filter((_, j) => j !== i);
     return (
-      !others.some(({ end }) => end !== undefined && end < one.start) &&
-      one.step(state).some((next) => tried(others, next))
+      !others.some(({ end }) => end !== undefined && end < operation.start) &&
+      operation.step(state).some((next) => tried(others, next))
     );
   });
 }

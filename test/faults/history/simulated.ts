@@ -77,8 +77,8 @@ export function simulated(seed: number, length: number): History {
     else {
       const label = chance.next() < 0.5 ? 'a' : undefined;
       const items: Item[] = [...stands.values()]
-        .filter((one) => !label || one.label === label)
-        .map((one) => ({ key: one.key, revision: one.revision, value: one.value! }));
+        .filter((stand) => !label || stand.label === label)
+        .map((stand) => ({ key: stand.key, revision: stand.revision, value: stand.value! }));
       calls.push({ type: 'list', ...span, revision, items, ...(label && { label }) });
     }
   }

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { expectFor } from '../../support/expect-for.js';
 import { seed } from '../../support/random.js';
 import { checks } from './check.js';
 import { type Call, type History, loadHistory, saveHistory, writesOf } from './history.js';
@@ -72,13 +73,12 @@ export function historySuite(
       ).toBeGreaterThan(5);
       expect(history.faults.length).toBeGreaterThanOrEqual(Math.floor(seconds / 10));
       for (const type of ['get', 'list', 'use', 'signout', 'accepted'] as const)
-        expect([type, countOf(history, type) > 0]).toEqual([type, true]);
+        expectFor(type, countOf(history, type) > 0).toEqual(true);
       for (const { name: of, steps } of history.tracks)
-        expect([
-          of,
+        expectFor(of, [
           steps.filter(({ step }) => step === 'received').length > 5,
           steps.filter(({ step }) => step === 'opened').length > 1,
-        ]).toEqual([of, true, true]);
+        ]).toEqual([true, true]);
     });
 
     test('every answer is right or explained by a fault', () => {
@@ -99,7 +99,7 @@ function summary(history: History): string {
   const shared = history.log.length - new Set(history.log.map(({ revision }) => revision)).size;
   return [
     ...(['done', 'refused', 'unknown'] as const).map((outcome) =>
-      count(`writes ${outcome}`, writes.filter((one) => one.outcome === outcome).length),
+      count(`writes ${outcome}`, writes.filter((write) => write.outcome === outcome).length),
     ),
     count('gets', countOf(history, 'get')),
     count('lists', countOf(history, 'list')),

@@ -36,8 +36,8 @@ const at = (replica: number, { cookies }: Tab): Tab =>
   Object.assign(quorum.replicas[replica]!.tab(), { cookies: [...cookies] });
 const readiness = (): Promise<number[]> =>
   Promise.all(
-    quorum.replicas.map((one) =>
-      Promise.resolve(one.tab().get('/readyz', { plain: true })).then(({ code }) => code),
+    quorum.replicas.map((replica) =>
+      Promise.resolve(replica.tab().get('/readyz', { plain: true })).then(({ code }) => code),
     ),
   );
 const redeemed = (replica: number, code: string, verifier: string): PromiseLike<Answer> =>
@@ -86,7 +86,7 @@ test.each(jumps)(
     if (by < 0) expect([404, 410]).toContain(answer.code);
 
     writeFileSync(file, '0');
-    await settles(readiness, (codes) => codes.every((one) => one === 200));
+    await settles(readiness, (codes) => codes.every((code) => code === 200));
     const verifier = 'v'.repeat(43);
     const callback = await proceed(before.tab, authorizationPath('app', 'openid email', verifier));
     expect((await redeemed(jumping, callback.searchParams.get('code')!, verifier)).code).toBe(200);

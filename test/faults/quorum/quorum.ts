@@ -153,10 +153,10 @@ export class Quorum {
 
   /** Resolves once every replica is ready. */
   async ready(): Promise<void> {
-    for (const one of this.replicas)
+    for (const replica of this.replicas)
       await settles(
         () =>
-          one
+          replica
             .tab()
             .get('/readyz', { plain: true })
             .then(
@@ -176,9 +176,9 @@ export class Quorum {
     replicas: readonly Served[],
     { peers, lines }: { peers: readonly Link[]; lines: readonly (readonly Link[])[] },
   ): Promise<void> {
-    for (const one of replicas) await one.end();
+    for (const replica of replicas) await replica.end();
     for (const link of [...peers, ...lines.flat()]) link.close();
-    for (const one of members) await one.stop();
+    for (const member of members) await member.stop();
     await stopAll();
   }
 }

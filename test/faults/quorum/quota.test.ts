@@ -175,7 +175,8 @@ test('etcd is out of space: sign-out and revocation go on, all else is 503', asy
     alarms.every((text) => text.includes('NOSPACE')),
   ]).toEqual([true, true]);
   while (performance.now() - full < 12_000) await pause(100);
-  for (const one of quorum.replicas) await one.tab().get('/readyz', { plain: true }).is(200);
+  for (const replica of quorum.replicas)
+    await replica.tab().get('/readyz', { plain: true }).is(200);
 
   while (keys.length > 0)
     await storage.commit(

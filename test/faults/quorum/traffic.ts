@@ -94,18 +94,19 @@ export class Traffic {
         .map((name) => `${name} was never asked for`),
       ...this.exchanges
         .filter(
-          (one) =>
-            (one.code === undefined || ![200, 201, 503, 504, 429].includes(one.code)) &&
-            !this.stale.includes(one),
+          (exchange) =>
+            (exchange.code === undefined || ![200, 201, 503, 504, 429].includes(exchange.code)) &&
+            !this.stale.includes(exchange),
         )
         .map(
-          (one) => `${one.what} of ${one.name} at ${one.at.toFixed(0)} ms was answered ${one.code}`,
+          (exchange) =>
+            `${exchange.what} of ${exchange.name} at ${exchange.at.toFixed(0)} ms was answered ${exchange.code}`,
         ),
       ...this.exchanges
         .filter(
           ({ code, retryAfter }) => (code === 503 || code === 429) !== (retryAfter !== undefined),
         )
-        .map((one) => `${one.code} with Retry-After ${one.retryAfter}`),
+        .map((exchange) => `${exchange.code} with Retry-After ${exchange.retryAfter}`),
     ];
   }
 
@@ -161,7 +162,9 @@ export class Traffic {
   #nameFor(what: Exchange['what'], fresh: string): string | undefined {
     if (what === 'create') return fresh;
     if (what === 'list') return undefined;
-    return this.exchanges.findLast((one) => one.what === 'create' && one.code === 201)?.name;
+    return this.exchanges.findLast(
+      (exchange) => exchange.what === 'create' && exchange.code === 201,
+    )?.name;
   }
 
   #ask(replica: number, method: string, path: string, body?: unknown): Promise<Answer> {
@@ -192,7 +195,7 @@ export class Traffic {
 
 /** The time that so much of all answers took at most. */
 export function percentile(exchanges: readonly Exchange[], share: number): number {
-  const took = exchanges.map((one) => one.took).sort((a, b) => a - b);
+  const took = exchanges.map((exchange) => exchange.took).sort((a, b) => a - b);
   return took[Math.min(took.length - 1, Math.floor(took.length * share))] ?? 0;
 }
 

@@ -215,9 +215,9 @@ export function adapterCases(
           Array.from({ length: 50 }, () => adapter(model).consume(id)),
         );
         expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-        for (const one of tries)
-          if (one.status === 'rejected')
-            expect(one.reason).toMatchObject({ error: 'invalid_grant', statusCode: 400 });
+        for (const attempt of tries)
+          if (attempt.status === 'rejected')
+            expect(attempt.reason).toMatchObject({ error: 'invalid_grant', statusCode: 400 });
         expect(await adapter('Grant').find(grantId)).toBeUndefined();
         expect(await adapter('AccessToken').find(sibling)).toBeUndefined();
       },
@@ -230,9 +230,9 @@ export function adapterCases(
         Array.from({ length: 50 }, () => adapter('PushedAuthorizationRequest').consume(id)),
       );
       expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      for (const one of tries)
-        if (one.status === 'rejected')
-          expect(one.reason).toMatchObject({ error: 'invalid_request_uri' });
+      for (const attempt of tries)
+        if (attempt.status === 'rejected')
+          expect(attempt.reason).toMatchObject({ error: 'invalid_request_uri' });
     });
 
     test('a missing object is used up already', async () => {

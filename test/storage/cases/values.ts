@@ -59,9 +59,9 @@ export function valueCases(open: OpenStore): void {
         entry,
         again,
         ...entries,
-        ...watched.changes.flatMap((one) => [one.entry, one.before]),
+        ...watched.changes.flatMap((change) => [change.entry, change.before]),
       ];
-      for (const { value } of values.filter((one) => one !== undefined))
+      for (const { value } of values.filter((value) => value !== undefined))
         expect(value.buffer.byteLength - value.length).toBeLessThanOrEqual(recordHeaderBytes);
     },
   );

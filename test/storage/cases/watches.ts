@@ -5,6 +5,7 @@ import {
   UnavailableError,
   UnknownOutcomeError,
 } from '../../../storage/storage.js';
+import { expectFor } from '../../support/expect-for.js';
 import { bytes, put, remove, summaryOf, Watched } from '../drive.js';
 import { withStore } from '../fixture.js';
 import type { OpenStore } from '../store.js';
@@ -227,6 +228,5 @@ function checkHistory(seen: readonly Watched[], acknowledged: ReadonlyMap<string
   );
   expect(changes).toHaveLength(new Set(changes.map(([key]) => key)).size);
   const received = new Map(changes);
-  for (const [key, revision] of acknowledged)
-    expect([key, received.get(key)]).toEqual([key, revision]);
+  for (const [key, revision] of acknowledged) expectFor(key, received.get(key)).toEqual(revision);
 }

@@ -88,7 +88,7 @@ export async function aggregate(
   let [replicas, balancer]: [readonly Served[], Balancer | undefined] = [[], undefined];
   const end = async (): Promise<void> => {
     balancer?.close();
-    for (const one of replicas) await one.end();
+    for (const replica of replicas) await replica.end();
     await etcd?.stop();
   };
   try {

@@ -108,7 +108,7 @@ export class Watched {
 
   /** What it received of one object, in order. */
   of(name: string): string[] {
-    return this.calls.filter((one) => one.name === name).map(({ what }) => what);
+    return this.calls.filter((call) => call.name === name).map(({ what }) => what);
   }
 
   async stop(): Promise<void> {

@@ -81,15 +81,15 @@ const extensions = ({ authority, usages, names = [] }: Wish): Buffer =>
     ),
     extension(15, tlv(0x03, authority ? Buffer.of(2, 0x04) : Buffer.of(7, 0x80)), true),
     ...(usages
-      ? [extension(37, sequence(...usages.map((one) => object(1, 3, 6, 1, 5, 5, 7, 3, one))))]
+      ? [extension(37, sequence(...usages.map((usage) => object(1, 3, 6, 1, 5, 5, 7, 3, usage))))]
       : []),
     ...(names.length > 0
       ? [
           extension(
             17,
             sequence(
-              ...names.map((one) =>
-                isIP(one) ? tlv(0x87, address(one)) : tlv(0x82, Buffer.from(one, 'ascii')),
+              ...names.map((name) =>
+                isIP(name) ? tlv(0x87, address(name)) : tlv(0x82, Buffer.from(name, 'ascii')),
               ),
             ),
           ),
@@ -127,7 +127,7 @@ const bits = (value: Buffer): Buffer => tlv(0x03, Buffer.of(0), value);
 /** An object identifier (X.690 8.19): seven bits a byte, the first two numbers in one. */
 function object(first: number, second: number, ...rest: readonly number[]): Buffer {
   const sevens = (number: number): number[] =>
-    number < 0x80 ? [number] : [...sevens(number >> 7).map((one) => one | 0x80), number & 0x7f];
+    number < 0x80 ? [number] : [...sevens(number >> 7).map((seven) => seven | 0x80), number & 0x7f];
   return tlv(0x06, Buffer.from([first * 40 + second, ...rest].flatMap(sevens)));
 }
 

@@ -45,9 +45,9 @@ export class Scrape {
   /** The series of this name that have these labels. */
   of(name: string, labels: Readonly<Record<string, string>> = {}): Sample[] {
     return this.samples.filter(
-      (one) =>
-        one.name === name &&
-        Object.entries(labels).every(([label, value]) => one.labels[label] === value),
+      (sample) =>
+        sample.name === name &&
+        Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
     );
   }
 

@@ -24,7 +24,7 @@ export class Stream {
     const { hostname, port } = new URL(tab.base);
     const target = path.startsWith('/') ? path : `/api/v1alpha1/${path}`;
     const cookie = tab.cookies
-      .filter((one) => target.startsWith(one.path))
+      .filter((cookie) => target.startsWith(cookie.path))
       .map(({ name, value }) => `${name}=${value}`)
       .join('; ');
     const headers = {

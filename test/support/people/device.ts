@@ -34,7 +34,7 @@ export async function confirm(tab: Tab, address: string): Promise<void> {
       to = (
         await tab
           .post(`${to}/consent`, {
-            spec: { scopes: body.status.consent.scopes.map((one: any) => one.name) },
+            spec: { scopes: body.status.consent.scopes.map((scope: any) => scope.name) },
           })
           .is(200)
       ).body.status.returnTo as string;

@@ -221,11 +221,12 @@ export class Tab {
       ];
       const name = pair.slice(0, pair.indexOf('='));
       const value = pair.slice(pair.indexOf('=') + 1);
-      const path = attributes.find((one) => /^path=/i.test(one))?.slice(5) ?? '/';
+      const path = attributes.find((attribute) => /^path=/i.test(attribute))?.slice(5) ?? '/';
       const over =
         attributes.some(
-          (one) => /^expires=/i.test(one) && Date.parse(one.slice(8)) <= Date.now(),
-        ) || attributes.some((one) => /^max-age=0$/i.test(one));
+          (attribute) =>
+            /^expires=/i.test(attribute) && Date.parse(attribute.slice(8)) <= Date.now(),
+        ) || attributes.some((attribute) => /^max-age=0$/i.test(attribute));
       this.cookies = this.cookies.filter((held) => held.name !== name || held.path !== path);
       if (!over && value !== '') this.cookies.push({ name, value, path });
     }
