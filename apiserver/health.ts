@@ -17,8 +17,9 @@ export const storageCheck = ({
   name: 'storage',
   async run() {
     await storage.get('meta/ready');
-    if (!watchCache.isReady)
+    if (!watchCache.isReady) {
       throw new Error('the watch cache has received nothing from storage for 10 s');
+    }
   },
 });
 
@@ -66,8 +67,9 @@ export class Health {
         (endpoint === 'readyz' || check.isLiveness) &&
         (checkName === undefined || check.name === checkName),
     );
-    if (selected.length === 0)
+    if (selected.length === 0) {
       return this.#encoder.send(req, res, 404, Buffer.from('404 page not found\n'), text);
+    }
     const excluded = new Set(query.getAll('exclude'));
     const lines: string[] = [];
     let hasFailed = false;

@@ -92,8 +92,11 @@ export class Listener {
 
   /** Closes idle connections, or all. */
   closeConnections(which: 'idle' | 'all'): void {
-    if (which === 'idle') this.#http.closeIdleConnections();
-    else this.#http.closeAllConnections();
+    if (which === 'idle') {
+      this.#http.closeIdleConnections();
+    } else {
+      this.#http.closeAllConnections();
+    }
   }
 
   /**
@@ -120,8 +123,9 @@ export class Listener {
     this.#http.on('connect', (_req, socket) => respondToMalformed(socket, () => socket.destroy()));
     this.#http.on('clientError', (error: NodeJS.ErrnoException, duplex) => {
       const socket = duplex as Socket;
-      if (!socket.writable || !/^(HPE|ERR_HTTP)_/.test(error.code ?? ''))
+      if (!socket.writable || !/^(HPE|ERR_HTTP)_/.test(error.code ?? '')) {
         return void socket.destroy();
+      }
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) {
         unread(socket);
         return void socket.destroy();
@@ -129,8 +133,11 @@ export class Listener {
       refuse(socket, error);
     });
     this.#http.on('timeout', (socket) => {
-      if (isAwaitingRequest(socket)) refuse(socket, { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
-      else socket.destroy();
+      if (isAwaitingRequest(socket)) {
+        refuse(socket, { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+      } else {
+        socket.destroy();
+      }
     });
   }
 }
@@ -140,13 +147,15 @@ function refusalOf(
   { code }: Pick<NodeJS.ErrnoException, 'code'>,
   { maxHeaderBytes }: ListenerLimits,
 ): StatusError {
-  if (code === 'HPE_HEADER_OVERFLOW')
+  if (code === 'HPE_HEADER_OVERFLOW') {
     return new StatusError(
       'RequestHeaderFieldsTooLarge',
       `the header is over ${maxHeaderBytes >> 10} KiB`,
     );
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new StatusError('RequestTimeout', 'the request did not arrive in time');
+  }
   return badRequest('the request cannot be read');
 }
 

@@ -73,28 +73,31 @@ export function createApi(parts: ApiDependencies): Api {
   };
   const routeOf = (handler: Handler<PathRequest>): RequestHandler => handler as never;
   const documents = new Documents(parts, parts.store.settings.component);
-  for (const path of parts.paths.documents)
+  for (const path of parts.paths.documents) {
     app.get(
       path,
       routeOf((req, res) => documents.send(req, res)),
     );
+  }
   const watchPath = namespacesPath.replace('/v1/', '/v1/watch/');
-  for (const path of [namespacesPath, watchPath].flatMap((one) => [one, `${one}/:name`]))
+  for (const path of [namespacesPath, watchPath].flatMap((one) => [one, `${one}/:name`])) {
     app.get(
       path,
       routeOf((req, res) => namespaces.respond(req, res)),
     );
+  }
   const reviews = new SelfSubjectReviews(
     parts.registry,
     parts.paths,
     parts.authorization,
     parts.encoder,
   );
-  for (const path of reviewPaths.keys())
+  for (const path of reviewPaths.keys()) {
     app.post(
       path,
       routeOf((req, res) => reviews.respond(req, res)),
     );
+  }
   app.use(() => {
     throw noSuchPath();
   });

@@ -346,21 +346,28 @@ export class Server {
    */
   #fail(req: ApiRequest, res: ApiResponse, thrown: unknown): void {
     const error = fromLibrary(thrown);
-    if (error instanceof StatusError) req.refusal = error.decision;
-    else this.#parts.log.error({ err: error, auditID: req.auditID }, 'internal error');
+    if (error instanceof StatusError) {
+      req.refusal = error.decision;
+    } else {
+      this.#parts.log.error({ err: error, auditID: req.auditID }, 'internal error');
+    }
     if (res.writableEnded) return;
     if (res.headersSent) return void req.socket.destroy();
     prepareRefusal(req, res);
     if (this.#parts.provider) showRefusal(req, res);
-    if (error instanceof StatusError && error.headers.Connection === 'close')
+    if (error instanceof StatusError && error.headers.Connection === 'close') {
       res.shouldKeepAlive = false;
+    }
     const { pages, errorPage } = this.#parts;
     const refusedPage = pages && pageOfRefused(req);
-    if (refusedPage !== undefined)
+    if (refusedPage !== undefined) {
       return void this.#encoder.send(req, res, 303, Buffer.alloc(0), pageRedirect(refusedPage));
+    }
     if (pages && errorPage && isPageVisit(req)) {
       const status = error instanceof StatusError ? error : internalError();
       pages.error(req, res, status, errorPage(status.code, req.auditID, req));
-    } else this.#encoder.error(req, res, error);
+    } else {
+      this.#encoder.error(req, res, error);
+    }
   }
 }

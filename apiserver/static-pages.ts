@@ -131,16 +131,20 @@ export class Pages {
     };
     this.#common = [...pageHeaders, ...hsts(options.baseURL)];
     const files = readdirSync(folder);
-    for (const [path, file] of Object.entries(shells))
-      if (files.includes(file) && (path !== 'mailbox' || options.mailbox))
+    for (const [path, file] of Object.entries(shells)) {
+      if (files.includes(file) && (path !== 'mailbox' || options.mailbox)) {
         this.#shells.set(path, read(join(folder, file)));
+      }
+    }
     const assets = files.includes('assets') ? readdirSync(join(folder, 'assets')) : [];
-    for (const name of assets)
-      if (!/\.(br|gz)$/.test(name))
+    for (const name of assets) {
+      if (!/\.(br|gz)$/.test(name)) {
         this.#assets.set(`/assets/${name}`, {
           ...read(join(folder, 'assets', name)),
           type: types[extname(name)] ?? 'application/octet-stream',
         });
+      }
+    }
   }
 
   /** The paths of the files that server-rendered pages share. */
@@ -155,7 +159,7 @@ export class Pages {
 
   /** Sends the shell of a path. It is the same for every interaction, and fetches its data. */
   page(req: ApiRequest, res: ApiResponse, path: string): void {
-    if (path === '/')
+    if (path === '/') {
       return void res
         .writeHead(303, [
           'Location',
@@ -167,7 +171,8 @@ export class Pages {
           ...this.#headers(req),
         ])
         .end();
-    if (path === '/.well-known/passkey-endpoints')
+    }
+    if (path === '/.well-known/passkey-endpoints') {
       return this.#write(req, res, this.#passkeyEndpoints, [
         'Content-Type',
         'application/json',
@@ -175,6 +180,7 @@ export class Pages {
         'public, max-age=3600',
         ...this.#headers(req),
       ]);
+    }
     const shell = this.#shell(path.split('/')[1] ?? '', req);
     if (!shell) throw noSuchPath();
     this.#write(req, res, shell, [

@@ -63,8 +63,9 @@ await build({
       name: 'ascii',
       enforce: 'post',
       generateBundle(_, files) {
-        for (const file of Object.values(files))
+        for (const file of Object.values(files)) {
           if (file.type === 'chunk') file.code = escaped(file.code);
+        }
       },
     },
   ],

@@ -94,8 +94,9 @@ function run({ file, test }, mutant, at, served) {
 
 /** Returns what is wrong with the test of a mutant, or undefined. */
 function verdict(off, on) {
-  if (off.broken || off.failed > 0)
+  if (off.broken || off.failed > 0) {
     return `its test fails without it: ${off.messages[0]?.slice(0, 300) ?? 'it did not run'}`;
+  }
   if (off.passed === 0) return 'its test does not exist';
   if (on.broken) return 'with it the test could not be run';
   if (on.failed === 0) return 'IS NOT CAUGHT';

@@ -28,12 +28,15 @@ function titleOf(kind, resource) {
 
 /** Returns what is wrong with the names of a kind, or undefined. */
 function nameFault(kind, resource) {
-  if (!/^[A-Z][A-Za-z0-9]{1,62}$/.test(kind) || !/[a-z]/.test(kind))
+  if (!/^[A-Z][A-Za-z0-9]{1,62}$/.test(kind) || !/[a-z]/.test(kind)) {
     return `the kind must be a name in UpperCamelCase, such as Widget or KeyRing (got "${kind}")`;
-  if (!/^[a-z]{2,63}$/.test(resource))
+  }
+  if (!/^[a-z]{2,63}$/.test(resource)) {
     return `the resource must be a plural in lower-case letters, such as widgets (got "${resource}")`;
-  if (resource === kind.toLowerCase())
+  }
+  if (resource === kind.toLowerCase()) {
     return `the resource must be the plural of ${kind}, not its singular (got "${resource}")`;
+  }
   return undefined;
 }
 
@@ -54,15 +57,19 @@ function conflictOf(kind, resource, file) {
   const taken = namesTaken();
   const singular = kind.toLowerCase();
   if (taken.get(singular) === kind) return `there is a kind ${kind} already`;
-  for (const name of [singular, resource])
+  for (const name of [singular, resource]) {
     if (taken.has(name)) return `"${name}" is a name of the kind ${taken.get(name)} already`;
+  }
   const { schemas } = JSON.parse(read('docs/reference/openapi.json')).components;
-  for (const name of [kind, `${kind}List`, `${kind}Event`, `${kind}Draft`])
+  for (const name of [kind, `${kind}List`, `${kind}Event`, `${kind}Draft`]) {
     if (Object.hasOwn(schemas, name)) return `the API has a schema ${name} already`;
-  if (read('policy/model/vocabulary.ts').includes(`\n  ${kind}: {`))
+  }
+  if (read('policy/model/vocabulary.ts').includes(`\n  ${kind}: {`)) {
     return `rules of policies know a type ${kind} already (policy/model/vocabulary.ts)`;
-  if (kind in globalThis || new RegExp(`\\b${kind}\\b`).test(read('kinds/index.ts')))
+  }
+  if (kind in globalThis || new RegExp(`\\b${kind}\\b`).test(read('kinds/index.ts'))) {
     return `${kind} means something else in kinds/index.ts`;
+  }
   if (existsSync(join(root, file))) return `${file} is there already`;
   return undefined;
 }
@@ -226,8 +233,9 @@ function addKind(kind, resource) {
   const file = `kinds/${name}.ts`;
   const fault = nameFault(kind, resource) ?? conflictOf(kind, resource, file);
   if (fault !== undefined) fail(fault);
-  if (!existsSync(join(root, 'node_modules/.bin/biome')))
+  if (!existsSync(join(root, 'node_modules/.bin/biome'))) {
     fail('the packages are not installed: run hack/prepare');
+  }
   write(file, ownFile({ kind, resource }));
   const { left, changed } = add(
     additionsOf({ kind, resource, name, title: titleOf(kind, resource) }),
@@ -235,8 +243,9 @@ function addKind(kind, resource) {
   const sources = [file, ...changed].filter((one) => one.endsWith('.ts'));
   run('node_modules/.bin/biome', 'format', '--write', '--log-level=error', ...sources);
   console.log([`wrote ${file}`, ...changed.map((one) => `changed ${one}`)].join('\n'));
-  for (const { file: place, where, lines } of left)
+  for (const { file: place, where, lines } of left) {
     console.log(`\nadd to ${place}, ${where}:\n${lines}`);
+  }
   if (left.length === 0) run('hack/gen');
   console.log(`
 Next:
@@ -253,6 +262,7 @@ Next:
 }
 
 const [kind, resource, ...more] = process.argv.slice(2);
-if (kind === undefined || resource === undefined || more.length > 0)
+if (kind === undefined || resource === undefined || more.length > 0) {
   fail('give the kind and its resource: hack/new-kind Widget widgets');
+}
 addKind(kind, resource);

@@ -14,10 +14,11 @@ if (first === '--failed') {
   const suites = new Map(read(first).map((suite) => [suite.name, suite]));
   for (const again of rest.flatMap(read)) {
     const names = failedIn(suites.get(again.name)).map(({ fullName }) => fullName);
-    if (again.status !== 'failed')
+    if (again.status !== 'failed') {
       console.error(
         `unstable, passed when run again alone: ${again.name}: ${names.join('; ') || 'it did not run'}`,
       );
+    }
     suites.set(again.name, again);
   }
   const counts = { passed: 0, failed: 0, pending: 0 };

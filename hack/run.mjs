@@ -51,13 +51,14 @@ spec:
 /** Copies the manifests of a sample, with its port. */
 function copyManifests(name, port, actualPort) {
   const folder = join(root, 'deploy/examples/apps', name, 'manifests');
-  for (const file of readdirSync(folder))
+  for (const file of readdirSync(folder)) {
     writeFileSync(
       join(manifests, `${name}-${file}`),
       readFileSync(join(folder, file), 'utf8')
         .replaceAll(`localhost:${port}`, `localhost:${actualPort}`)
         .replace('members: [ada@example.test]', `members: [${operators.join(', ')}]`),
     );
+  }
 }
 copyManifests('board', 8091, boardPort);
 copyManifests('tools', 8092, toolsPort);
@@ -102,13 +103,14 @@ function stop(code) {
 }
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => stop(0));
 
-if (etcd && !existsSync(keys))
+if (etcd && !existsSync(keys)) {
   await new Promise((resolve) => {
     spawn('bin/vestibule', ['keys', 'new', keys], { cwd: root, stdio: 'inherit' }).on(
       'exit',
       resolve,
     );
   });
+}
 const store = etcd
   ? ['--keys-file', keys, '--allow-mock-mail']
   : ['--data-dir', data, '--secure-port', securePort];

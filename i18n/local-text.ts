@@ -27,7 +27,8 @@ export function localText(
 }
 
 function lookup(texts: Texts, tag: string): string | undefined {
-  for (let range = tag; range !== ''; range = range.slice(0, Math.max(0, range.lastIndexOf('-'))))
+  for (let range = tag; range !== ''; range = range.slice(0, Math.max(0, range.lastIndexOf('-')))) {
     if (Object.hasOwn(texts, range)) return texts[range];
+  }
   return undefined;
 }

@@ -40,8 +40,9 @@ export const changeBudget =
  */
 function accountOf({ caller, requestInfo, target }: CountedChange): string | undefined {
   if (caller.type === 'Account') return caller.operator ? undefined : caller.account;
-  if (caller.type !== 'Browser' || requestInfo.kind?.kind !== naming.kind || !target)
+  if (caller.type !== 'Browser' || requestInfo.kind?.kind !== naming.kind || !target) {
     return undefined;
+  }
   const { internal } = target.object as InteractionObject;
   return internal.login?.account ?? internal.account;
 }

@@ -9,8 +9,10 @@ export const noteDelivery =
   (store: Store): RecordDelivery =>
   async (order, id, state) => {
     if ('invitation' in order) return recordInvitationDelivery(store, order.object, state);
-    if ('newAddress' in order && order.session !== undefined)
+    if ('newAddress' in order && order.session !== undefined) {
       return recordNewAddressDelivery(store, order.session, id, state);
-    if ('signIn' in order && order.interaction !== undefined)
+    }
+    if ('signIn' in order && order.interaction !== undefined) {
       return recordSignInDelivery(store, order.interaction, id, state);
+    }
   };

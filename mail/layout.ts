@@ -53,12 +53,13 @@ function groupsOf(code: string): [string, string] {
 }
 
 function blockHTML(block: Block, { accentColor = defaultAccent }: MailAppearance): string {
-  if ('code' in block)
+  if ('code' in block) {
     return `<p class="ink" dir="ltr" style="${font};font-size:34px;line-height:44px;font-weight:600;letter-spacing:6px;margin:0 0 24px;color:#1c1b22">${groupsOf(
       block.code,
     )
       .map((group) => `<span style="margin-right:10px">${escapeHTML(group)}</span>`)
       .join('')}</p>`;
+  }
   if ('link' in block) {
     const href = escapeHTML(block.link);
     return (

@@ -18,8 +18,11 @@ export class MailOutcomes {
 
   /** Counts one try to send a mail. */
   count(outcome: Outcome): void {
-    if (outcome === 'Sent' || outcome === 'Kept') this.sent += 1;
-    else this.failed += 1;
+    if (outcome === 'Sent' || outcome === 'Kept') {
+      this.sent += 1;
+    } else {
+      this.failed += 1;
+    }
     this.#metric?.inc({ outcome });
     if (outcome === 'Sent') this.#accepted();
   }

@@ -24,12 +24,13 @@ export interface RecoveryNotice {
 export function recoveryMail(translator: Translator, notice: RecoveryNotice): MailContent {
   const { event, host, cancel, account } = notice;
   const blocks: Block[] = textsOf(translator, notice).map((text) => ({ text }));
-  if (cancel)
+  if (cancel) {
     blocks.push(
       { text: translator.text('mail.recovery.stop') },
       { link: cancel, label: translator.text('mail.recovery.keep') },
       { footer: translator.text('mail.recovery.footer', { account }) },
     );
+  }
   const subject = translator.text(`mail.recovery.subject.${event}`, { host });
   return { subject, blocks };
 }

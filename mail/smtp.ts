@@ -115,12 +115,13 @@ export const messageOf = (mail: Mail, id: string) => ({
  */
 function toMailError(error: SMTPError, host: string): Error {
   const serverFailure = { host, cause: causeOf(error) };
-  if (error.responseCode)
+  if (error.responseCode) {
     return new MailRefusedError(
       'the mail server refused the mail',
       error.responseCode >= 500 && error.code !== 'EAUTH',
       serverFailure,
     );
+  }
   const isUnsent =
     error.syscall === 'connect' ||
     unsentCodes.has(error.code ?? '') ||
@@ -140,8 +141,9 @@ function toMailError(error: SMTPError, host: string): Error {
  */
 export function causeOf(error: SMTPError): string {
   const { code = 'unknown', originalCode = code, command = '', message, responseCode } = error;
-  if (responseCode)
+  if (responseCode) {
     return `${responseCode}${/^[A-Z][A-Z ]*$/.test(command) ? ` to ${command}` : ''}`;
+  }
   const system = message.split(/\W/).find((word) => /^E[A-Z]{3,}$/.test(word));
   return system ?? (unsentMessage.test(message) ? 'ETIMEDOUT' : originalCode);
 }

@@ -35,8 +35,9 @@ function redact(fields: Record<string, unknown>, levels = 2): Record<string, unk
 
 function redactField(name: string, value: unknown, levels: number): unknown {
   if (secretNames.has(name) && value !== undefined && typeof value !== 'number') return '***';
-  if (levels <= 1 || typeof value !== 'object' || value === null || value instanceof Error)
+  if (levels <= 1 || typeof value !== 'object' || value === null || value instanceof Error) {
     return value;
+  }
   return redact(value as Record<string, unknown>, levels - 1);
 }
 

@@ -78,8 +78,11 @@ export function openPolicyAuthorizer(
     warnings: readonly PolicyFault[],
   ): Promise<void> => {
     logWarnings(log, policy, warnings);
-    if (policy.spec.mode === 'Shadow') await shadow.apply(policy);
-    else await controller.waitUntilActive(policy);
+    if (policy.spec.mode === 'Shadow') {
+      await shadow.apply(policy);
+    } else {
+      await controller.waitUntilActive(policy);
+    }
   };
   let entities: EntitySource | undefined;
   return {
@@ -179,15 +182,16 @@ async function checkManifest(engine: Engine, store: Store, spec: PolicySpec) {
   const latest = await store.change(store.systemCall(), (tx) => readLatest(tx, spec));
   if (latest?.manifest === hashOf(spec.cedar)) return undefined;
   const checked = await engine.check(spec.cedar);
-  if ('faults' in checked)
+  if ('faults' in checked) {
     throw new PolicyRefusedError(
       `spec.cedar: ${faultText(checked.faults[0]!).replaceAll(/\s+/g, ' ')}`,
     );
+  }
   return checked;
 }
 
 function logWarnings(log: Log, policy: PolicyObject, warnings: readonly PolicyFault[]): void {
-  for (const { message, line, column } of warnings)
+  for (const { message, line, column } of warnings) {
     log.warn(
       {
         policy: policy.metadata.name,
@@ -196,4 +200,5 @@ function logWarnings(log: Log, policy: PolicyObject, warnings: readonly PolicyFa
       },
       'policy validation warning',
     );
+  }
 }

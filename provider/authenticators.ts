@@ -146,10 +146,12 @@ function callerOf(
     metadata.deletionTimestamp ||
     internal.expires <= Date.now() ||
     internal.epoch < services.secrets.epoch
-  )
+  ) {
     return undefined;
-  if (!canSignIn(account) || !isSessionValid(account, metadata.name, internal.loginSeconds))
+  }
+  if (!canSignIn(account) || !isSessionValid(account, metadata.name, internal.loginSeconds)) {
     return undefined;
+  }
   return accountCaller(services, account, groups, {
     session: metadata.name,
     expires: internal.expires,
@@ -186,8 +188,14 @@ export const bearerAuthenticator =
     const grant =
       isAccepted && found.grantId ? await provider.Grant.find(found.grantId) : undefined;
     const { accountId } = grant ?? {};
-    if (!grant || !accountId || accountId !== found?.accountId || grant.clientId !== commandClient)
+    if (
+      !grant ||
+      !accountId ||
+      accountId !== found?.accountId ||
+      grant.clientId !== commandClient
+    ) {
       throw unauthorized();
+    }
     const account = await services.store.reader(Account).cached(accountId);
     if (!account || !canSignIn(account)) throw unauthorized();
     const { name } = account.metadata;

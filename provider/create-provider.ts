@@ -100,8 +100,9 @@ function checkResponseTypeFirst(provider: Provider): void {
   const { responseModeAllowed } = provider.Client.prototype;
   provider.Client.prototype.responseModeAllowed = function allowed(mode, type, profile) {
     const sent = [...new Set(type?.split(' '))].join(' ');
-    if (sent !== '' && sent !== 'code' && !this.responseTypeAllowed(sent))
+    if (sent !== '' && sent !== 'code' && !this.responseTypeAllowed(sent)) {
       throw new errors.UnsupportedResponseType();
+    }
     return responseModeAllowed.call(this, mode, type, profile);
   };
 }
@@ -124,8 +125,9 @@ function ignoreUnbelievableHints(services: ProviderServices, provider: Provider)
     const { ctx } = Provider;
     return validate.call(this, jwt, client).catch((error: unknown) => {
       if (!ctx || !hintRoutes.has(ctx.oidc.route)) throw error;
-      if (ctx.oidc.route === 'authorization' && ctx.oidc.params?.prompt === 'none')
+      if (ctx.oidc.route === 'authorization' && ctx.oidc.params?.prompt === 'none') {
         throw new errors.LoginRequired('id_token_hint cannot be believed');
+      }
       logIgnoredParameters(services, ['id_token_hint'], ctx.response.get('Audit-ID'));
       return undefined;
     });

@@ -31,11 +31,13 @@ export function logoutWorker(services: ProviderServices, notify: NotifyClient): 
       const state = await attempt(() => notify(notice.client, notice.account, notice.sid));
       services.runtime.count(state === undefined ? 'backchannel.error' : 'backchannel.success');
       // An attempt without a response may have arrived nevertheless.
-      if (state === undefined || state === 'Notified')
+      if (state === undefined || state === 'Notified') {
         await discloseLogout(services, notice.account, notice.client, ['sub', 'sid']);
+      }
       const notBefore = Date.now() + (retryDelaysMs[row.attempt - 1] ?? hourMs);
-      if (state === undefined && notBefore < row.until - noticeGraceMs)
+      if (state === undefined && notBefore < row.until - noticeGraceMs) {
         return { done: false, notBefore };
+      }
       await recordState(
         services,
         notice,
@@ -106,8 +108,9 @@ export function grantsWorker(services: ProviderServices): Worker<Cleanup> {
       for (const hashed of grants) await revokeGrant(services, hashed);
       for (const grant of copies) await revokeOutdated(services, grant);
       const writes = notices.map((notice) => noticeRow(services, notice));
-      while (writes.length > noticesPerCommit)
+      while (writes.length > noticesPerCommit) {
         await services.store.commit([{ checks: [], writes: writes.splice(0, noticesPerCommit) }]);
+      }
       return { done: true, part: { checks: [], writes } };
     },
   };

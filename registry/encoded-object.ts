@@ -143,8 +143,9 @@ export class EncodedObject {
  * once. The entry holds it, since a weak map of so many entries is slow to fill and to collect.
  */
 export function encodedObjectOf(kind: AnyKind, entry: Entry): EncodedObject {
-  if (!(entry.decoded instanceof EncodedObject))
+  if (!(entry.decoded instanceof EncodedObject)) {
     entry.decoded = new EncodedObject(kind, entry, entry.decoded as KindObject | undefined);
+  }
   return entry.decoded as EncodedObject;
 }
 

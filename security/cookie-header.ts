@@ -6,8 +6,9 @@ export function cookieValues(header: string | undefined, name: string): string[]
   const values: string[] = [];
   for (const pair of header?.split(';') ?? []) {
     const equals = pair.indexOf('=');
-    if (equals > 0 && pair.slice(0, equals).trim() === name)
+    if (equals > 0 && pair.slice(0, equals).trim() === name) {
       values.push(pair.slice(equals + 1).trim());
+    }
   }
   return values;
 }

@@ -18,8 +18,9 @@ const endpoints: ReadonlySet<string> = new Set([
  * of a person, and the page sees what is wrong and when to try again.
  */
 export function showRefusal({ url = '' }: IncomingMessage, response: ServerResponse): void {
-  if (!endpoints.has(url.split('?')[0]!) || response.hasHeader('Access-Control-Allow-Origin'))
+  if (!endpoints.has(url.split('?')[0]!) || response.hasHeader('Access-Control-Allow-Origin')) {
     return;
+  }
   response.setHeader('Access-Control-Allow-Origin', '*');
   response.setHeader('Access-Control-Expose-Headers', 'Retry-After,WWW-Authenticate');
 }

@@ -29,12 +29,13 @@ export class DisposableStack {
 
   async #release(): Promise<void> {
     const failures: unknown[] = [];
-    for (let step = this.#steps.pop(); step; step = this.#steps.pop())
+    for (let step = this.#steps.pop(); step; step = this.#steps.pop()) {
       try {
         await step();
       } catch (error) {
         failures.push(error);
       }
+    }
     if (failures.length > 0) throw failures[0];
   }
 }

@@ -152,9 +152,11 @@ function withoutDropped(
 function prepareKeys(keysFile: KeysFile, dropped: ReadonlySet<string> = new Set()): ActiveKeys {
   const { file, exhausted } = withoutDropped(keysFile, dropped);
   const signing = file.signing.map(prepareSigningKey);
-  for (const alg of ['ES256', 'RS256'])
-    if (!signing.some((key) => key.alg === alg))
+  for (const alg of ['ES256', 'RS256']) {
+    if (!signing.some((key) => key.alg === alg)) {
       throw new Error(`the keys file has no signing key for ${alg}`);
+    }
+  }
   return {
     text: JSON.stringify(file),
     exhausted,
@@ -220,10 +222,11 @@ export class Keys {
    */
   replace(file: KeysFile): boolean {
     const next = prepareKeys(file, this.#dropped);
-    if (!next.pairwise.equals(this.#active.pairwise))
+    if (!next.pairwise.equals(this.#active.pairwise)) {
       throw new Error(
         'keys file: `pairwise` must not change; it would change the `sub` of every pairwise Client',
       );
+    }
     this.#file = file;
     if (next.text === this.#active.text) return false;
     this.#activate(next);
@@ -236,8 +239,9 @@ export class Keys {
    */
   drop(ids: Partial<KeyIDs>): readonly KeyType[] {
     const droppedCount = this.#dropped.size;
-    for (const keyType of keyTypes)
+    for (const keyType of keyTypes) {
       for (const id of ids[keyType] ?? []) this.#dropped.add(`${keyType} ${id}`);
+    }
     if (this.#dropped.size > droppedCount) this.#activate(prepareKeys(this.#file, this.#dropped));
     return [...this.#active.exhausted];
   }

@@ -71,8 +71,9 @@ export class SerialWorker {
 
   async #runNow<T>(timeoutMs: number, task: (call: CallWorker) => Promise<T>): Promise<T> {
     clearTimeout(this.#idle);
-    if (!this.#thread || this.#thread.hasEnded)
+    if (!this.#thread || this.#thread.hasEnded) {
       this.#thread = new Thread(this.#source, this.#module);
+    }
     const thread = this.#thread;
     const timer = setTimeout(() => thread.terminate(), timeoutMs);
     try {

@@ -5,7 +5,7 @@ export function countCommit(
   metrics: StorageMetrics | undefined,
   commit: Promise<Committed | Lost>,
 ): Promise<Committed | Lost> {
-  if (metrics)
+  if (metrics) {
     commit.then(
       ({ committed }) => metrics.commits.inc({ result: committed ? 'ok' : 'lost' }),
       (error) =>
@@ -13,5 +13,6 @@ export function countCommit(
           result: error instanceof UnknownOutcomeError ? 'unknown' : 'refused',
         }),
     );
+  }
   return commit;
 }

@@ -18,10 +18,11 @@ export async function raiseEpoch(storage: Storage, now = Date.now()): Promise<nu
   const runningCount = (await storage.list(prefixRange('meta/clocks/'))).entries.filter(
     ({ expires }) => expires !== undefined && expires > now,
   ).length;
-  if (runningCount > 0)
+  if (runningCount > 0) {
     throw new Error(
       `${runningCount === 1 ? 'a replica serves' : `${runningCount} replicas serve`} this store, or did 30 seconds ago: stop all of them first, since they read the epoch at their start`,
     );
+  }
   const initialEpoch = await readEpoch(storage);
   for (;;) {
     const { entry } = await storage.get(key);

@@ -7,10 +7,12 @@ export const keyOf = (write: Write): string => ('put' in write ? write.put : wri
 
 /** Throws TooLargeError for a key that is empty, too long, or not printable ASCII without space. */
 export function validateKey(key: string): void {
-  if (key.length > limits.keyBytes)
+  if (key.length > limits.keyBytes) {
     throw new TooLargeError(`a key of ${key.length} bytes is over ${limits.keyBytes}`);
-  if (!printableAscii.test(key))
+  }
+  if (!printableAscii.test(key)) {
     throw new TooLargeError(`key ${JSON.stringify(key)} is not printable ASCII without space`);
+  }
 }
 
 /**
@@ -18,14 +20,17 @@ export function validateKey(key: string): void {
  * Returns its size in bytes.
  */
 export function checkLimits(checks: readonly Check[], writes: readonly Write[]): number {
-  if (checks.length > limits.checks)
+  if (checks.length > limits.checks) {
     throw new TooLargeError(`${checks.length} checks are over ${limits.checks}`);
-  if (writes.length > limits.writes)
+  }
+  if (writes.length > limits.writes) {
     throw new TooLargeError(`${writes.length} writes are over ${limits.writes}`);
+  }
   for (const { key } of checks) validateKey(key);
   const bytes = writes.reduce((sum, write) => sum + sizeOf(write), 0);
-  if (bytes > limits.commitBytes)
+  if (bytes > limits.commitBytes) {
     throw new TooLargeError(`a commit of ${bytes} bytes is over ${limits.commitBytes}`);
+  }
   if (writes.length > 1) assertDistinctKeys(writes);
   return bytes;
 }

@@ -47,11 +47,12 @@ export class AccessLog {
     nameSpan(req, res);
     this.#log(req, res, durationMs);
     const signIn = signInFacts(req, this.#hideAddress);
-    if (signIn)
+    if (signIn) {
       this.#parts.log.info(
         { auditID: req.auditID, ...signIn, network: req.network },
         'sign-in event',
       );
+    }
   }
 
   /** Reads at debug, changes and refusals at info (docs/design/operations.md#logs). */
@@ -92,8 +93,9 @@ export class AccessLog {
     refusal?: { readonly status: StatusError; readonly auditID: string },
   ): void {
     const network = clientNetwork({ socket, headers: {} }, undefined);
-    if (!refusal)
+    if (!refusal) {
       return this.#parts.log.debug({ network }, 'connection closed before a request came');
+    }
     this.#parts.log.info(
       { network, auditID: refusal.auditID, code: refusal.status.code, why: refusal.status.message },
       'request could not be read',

@@ -20,12 +20,13 @@ export async function reviewResult(
     await authorize();
     return { allowed: true };
   } catch (error) {
-    if (error instanceof StatusError && error.code < 500)
+    if (error instanceof StatusError && error.code < 500) {
       return {
         allowed: false,
         ...(!withoutRule.has(error.decision?.reasons[0]?.rule) && { denied: true }),
         reason: error.message,
       };
+    }
     throw error;
   }
 }

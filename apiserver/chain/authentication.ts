@@ -74,9 +74,11 @@ export class Authentication {
   /** Authenticates the caller, if the response depends on it. */
   readonly step: Step<ParsedRequest> = async (req) => {
     const { requestInfo } = req;
-    if (requestInfo.type === 'resource')
+    if (requestInfo.type === 'resource') {
       req.caller = await this.caller(req, boundName(requestInfo));
-    else if (verifiesCredential(req)) req.caller = await this.caller(req, undefined);
+    } else if (verifiesCredential(req)) {
+      req.caller = await this.caller(req, undefined);
+    }
   };
 
   /**

@@ -33,8 +33,9 @@ export function forbiddenError(
   const message =
     `${describeUser(caller)} cannot ${requestInfo.verb} resource "${requestInfo.kind.resource}" in ` +
     `API group "${requestInfo.kind.group}" at the cluster scope: ${why}`;
-  if (decision.stepUp && caller.type === 'Account' && caller.byToken)
+  if (decision.stepUp && caller.type === 'Account' && caller.byToken) {
     return withDecision(insufficientAuthentication(message, decision.stepUp), decision);
+  }
   return withDecision(
     forbidden(message, requestInfo.kind, requestInfo.name, {
       ...(isOfPage(caller)

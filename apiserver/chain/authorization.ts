@@ -55,11 +55,11 @@ export class Authorization {
   /** Authorizes a request and keeps the decision and the object. */
   readonly step: Step<ParsedRequest> = async (req) => {
     const { requestInfo, caller = anonymous } = req;
-    if (requestInfo.type === 'resource')
+    if (requestInfo.type === 'resource') {
       req.authorized = await this.authorize(requestInfo, caller, originOf(req), {
         mayCreate: isApply(req),
       });
-    else {
+    } else {
       const authorized = this.authorizeNonResource(requestInfo, originOf(req));
       req.authorized = requestInfo.type === 'review' ? { ...authorized, caller } : authorized;
     }
@@ -112,8 +112,9 @@ export class Authorization {
   #authorizeResource(context: AuthorizationRequestContext): Awaitable<AuthorizedResourceRequest> {
     const { requestInfo, caller } = context;
     if (requestInfo.name === '~') requestInfo.name = ownName(requestInfo, caller);
-    if (!isForObject(context))
+    if (!isForObject(context)) {
       return this.#withEntities(context, undefined, (loaded) => this.#authorizeCollection(loaded));
+    }
     const { kind, name, verb } = context.requestInfo;
     if (kind.heldBy && !kind.heldBy(caller, name) && verb !== 'list') throw notFound(kind, name);
     const cached = this.#lastKnown(context);
@@ -163,8 +164,9 @@ export class Authorization {
   #authorizeCreation(context: ObjectRequestContext): AuthorizedResourceRequest | undefined {
     const { requestInfo, caller, facts } = context;
     const { kind } = requestInfo;
-    if (!context.mayCreate || !kind.verbs.includes('create') || kind.nameSource === 'service')
+    if (!context.mayCreate || !kind.verbs.includes('create') || kind.nameSource === 'service') {
       return undefined;
+    }
     const create = { ...context, requestInfo: { ...requestInfo, verb: 'create' as const } };
     const decision = this.#decide(create, {}, 'permission');
     if (!decision.allowed) return undefined;
@@ -196,8 +198,9 @@ export class Authorization {
       isUnrecorded ||
       assumesExistence ||
       requestInfo.query.has('dryRun')
-    )
+    ) {
       return undefined;
+    }
     return this.#store.lastKnown(requestInfo.kind, requestInfo.name);
   }
 
@@ -289,8 +292,9 @@ export class Authorization {
       !target &&
       !context.assumesExistence &&
       (requestInfo.verb !== 'watch' || requestInfo.kind.heldBy)
-    )
+    ) {
       throw notFound(requestInfo.kind, requestInfo.name);
+    }
     return this.#authorizedRequest(context, target, decision);
   }
 
@@ -302,18 +306,22 @@ export class Authorization {
     const { requestInfo, caller } = context;
     const { kind, verb } = requestInfo;
     const selector = collectionVerbs.has(verb) ? selectorOf(requestInfo) : undefined;
-    if (selector?.name !== undefined && verb !== 'deletecollection')
+    if (selector?.name !== undefined && verb !== 'deletecollection') {
       return this.#authorizeNamed(context, selector.name, selector.owner);
+    }
     const ownAccount = kind.owner && caller.type === 'Account' ? caller.account : undefined;
-    if (verb === 'deletecollection' && kind.owner)
+    if (verb === 'deletecollection' && kind.owner) {
       return this.#authorizeRange(context, selector?.owner ?? ownAccount);
+    }
     if (selector?.owner !== undefined) return this.#authorizeRange(context, selector.owner);
     const kindDecision = this.#decide(context, {}, 'permission');
-    if (kindDecision.allowed)
+    if (kindDecision.allowed) {
       return { ...context, decision: kindDecision, ...outcomeOf(this.#authorizer, context) };
+    }
     const hasRange = collectionVerbs.has(verb) || (context.assumesExistence && verb !== 'create');
-    if (ownAccount === undefined || !hasRange)
+    if (ownAccount === undefined || !hasRange) {
       throw forbiddenError(requestInfo, caller, this.#decide(context));
+    }
     return this.#authorizeRange(context, ownAccount);
   }
 
@@ -323,8 +331,9 @@ export class Authorization {
   ): AuthorizedResourceRequest {
     const { requestInfo, caller } = context;
     if (caller.type === 'Anonymous') throw unauthorized();
-    if (owner === undefined)
+    if (owner === undefined) {
       throw badRequest(`name the owner: fieldSelector=${requestInfo.kind.owner}=<account>`);
+    }
     const decision = this.#decide(context, { owner });
     if (!decision.allowed) throw forbiddenError(requestInfo, caller, decision);
     return { ...context, decision, owner };
@@ -341,8 +350,9 @@ export class Authorization {
     const ownerRange = owner === undefined ? {} : { owner };
     if (decision.allowed) return { ...context, decision, ...ownerRange };
     const whole = this.#decide(context, {}, 'permission');
-    if (whole.allowed || (requestInfo.kind.owner && caller.type === 'Account'))
+    if (whole.allowed || (requestInfo.kind.owner && caller.type === 'Account')) {
       return { ...context, decision: whole, ...ownerRange };
+    }
     throw forbiddenError(requestInfo, caller, this.#decide(context, { name }));
   }
 

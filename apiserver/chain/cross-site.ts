@@ -26,8 +26,9 @@ export function refuseCrossSite(request: ApiRequest, origin: string, api: boolea
     !(change
       ? changePasses(sites, origins, origin)
       : !api || readPasses(request, sites, origins, origin))
-  )
+  ) {
     throw refusal(change);
+  }
 }
 
 /**
@@ -52,8 +53,9 @@ export const checkOrigin =
     if (isPublicRead(req.method, requestInfo)) {
       const { authorization, cookie } = req.headers;
       const isBare = authorization === undefined && cookie === undefined && !req.assertedHeaders;
-      if (isBare || requestInfo.type === 'discovery')
+      if (isBare || requestInfo.type === 'discovery') {
         res.setHeader('Access-Control-Allow-Origin', '*');
+      }
       if (isBare) return;
     }
     if (requestInfo.type === 'provider' && exemptFromOrigin(requestInfo.path)) return;

@@ -17,8 +17,9 @@ export const startDeadline =
       requestInfo.query === emptyQuery ||
       requestInfo.type === 'provider' ||
       isWatchRequest(requestInfo)
-    )
+    ) {
       return;
+    }
     const ms = timeoutMsOf(requestInfo.query);
     if (ms === undefined) return;
     req.deadline = setTimeout(() => {

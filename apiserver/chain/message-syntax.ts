@@ -31,16 +31,21 @@ function refuse(message: string, reason: Reason = 'BadRequest'): never {
 export const checkMessageSyntax: Step = (req) => {
   const { headers, httpVersion } = req;
   if (!req.url.startsWith('/')) refuse('the request target must be a path');
-  if (req.fieldCount > maxFieldCount)
+  if (req.fieldCount > maxFieldCount) {
     refuse(`there are more than ${maxFieldCount} header fields`, 'RequestHeaderFieldsTooLarge');
-  if ((headers.host === undefined && httpVersion === '1.1') || rawValues(req, 'host').length > 1)
+  }
+  if ((headers.host === undefined && httpVersion === '1.1') || rawValues(req, 'host').length > 1) {
     refuse('one Host header is needed');
+  }
   if (!isHost(headers.host ?? '')) refuse('the Host header must name a host');
-  if (!['chunked', undefined].includes(headers['transfer-encoding']?.toLowerCase()))
+  if (!['chunked', undefined].includes(headers['transfer-encoding']?.toLowerCase())) {
     refuse('the transfer encoding is not served');
-  if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined)
+  }
+  if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined) {
     refuse('HTTP/1.0 has no transfer encoding');
+  }
   if (httpVersion !== '1.1' && httpVersion !== '1.0') refuse('only HTTP/1.1 is served');
-  if (headers.expect !== undefined && httpVersion === '1.1' && !req.sendContinue)
+  if (headers.expect !== undefined && httpVersion === '1.1' && !req.sendContinue) {
     refuse('the expectation cannot be met');
+  }
 };

@@ -31,8 +31,9 @@ export function countRequest(
   metrics.requests.inc({ ...labels, code: res.statusCode });
   if (labels.verb === 'WATCH') metrics.initializeWatchSeries(labels);
   metrics.requestDuration.observe(labels, durationMs / 1000);
-  if (labels.resource !== '' && (labels.verb === 'GET' || labels.verb === 'LIST'))
+  if (labels.resource !== '' && (labels.verb === 'GET' || labels.verb === 'LIST')) {
     metrics.responseSizes.observe(labels, res.bytes);
+  }
 }
 
 /**
@@ -40,7 +41,7 @@ export function countRequest(
  * request that could not be parsed has only its method.
  */
 export function requestLabels(requestInfo: RequestInfo | undefined, method: string) {
-  if (requestInfo?.type !== 'resource')
+  if (requestInfo?.type !== 'resource') {
     return {
       verb: requestInfo?.isWatch ? verbs.watch : methodLabel(method),
       dry_run: '',
@@ -51,6 +52,7 @@ export function requestLabels(requestInfo: RequestInfo | undefined, method: stri
       scope: '',
       component: 'apiserver',
     };
+  }
   const { kind, verb, action, name, query } = requestInfo;
   return {
     verb: verbs[verb],

@@ -60,8 +60,11 @@ function clauseOf({ type, parameters }: MediaType): { clause: MediaRange; weight
   const clause: { type: string; as?: string; group?: string; version?: string } = { type };
   let weight = 1;
   for (const [name, value] of parameters) {
-    if (name === 'q') weight = Number(value) || 0;
-    else if (Object.hasOwn(parameterNames, name)) clause[parameterNames[name]!] = value;
+    if (name === 'q') {
+      weight = Number(value) || 0;
+    } else if (Object.hasOwn(parameterNames, name)) {
+      clause[parameterNames[name]!] = value;
+    }
   }
   return { clause, weight };
 }

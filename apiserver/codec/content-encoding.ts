@@ -30,9 +30,11 @@ export function encodeContent(
   accepted = '',
 ): { body: Buffer; headers: string[] } {
   const vary = ['Vary', 'Accept-Encoding'];
-  if (br && weight(accepted, 'br') > 0)
+  if (br && weight(accepted, 'br') > 0) {
     return { body: br, headers: [...vary, 'Content-Encoding', 'br'] };
-  if (gzip && weight(accepted, 'gzip') > 0)
+  }
+  if (gzip && weight(accepted, 'gzip') > 0) {
     return { body: gzip, headers: [...vary, 'Content-Encoding', 'gzip'] };
+  }
   return { body: plain, headers: vary };
 }

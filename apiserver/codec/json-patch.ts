@@ -26,19 +26,23 @@ const maxOperations = 1_000;
  */
 export function parseJSONPatch(body: unknown, maxCopiedBytes: number): JSONPatch {
   if (!Array.isArray(body)) throw badRequest('the body must be a JSON array of operations');
-  if (body.length > maxOperations)
+  if (body.length > maxOperations) {
     throw new StatusError(
       'RequestEntityTooLarge',
       `Request entity is too large: The allowed maximum operations in a JSON patch is ${maxOperations}, got ${body.length}`,
     );
+  }
   body.forEach((operation, i) => {
-    if (typeof operation !== 'object' || operation === null || Array.isArray(operation))
+    if (typeof operation !== 'object' || operation === null || Array.isArray(operation)) {
       throw badRequest(`error decoding patch: operation ${i} must be an object`);
+    }
     const { op, path, from } = operation as Record<string, unknown>;
-    if (typeof op !== 'string' || typeof path !== 'string')
+    if (typeof op !== 'string' || typeof path !== 'string') {
       throw badRequest(`error decoding patch: op and path of operation ${i} must be strings`);
-    if (from !== undefined && typeof from !== 'string')
+    }
+    if (from !== undefined && typeof from !== 'string') {
       throw badRequest(`error decoding patch: from of operation ${i} must be a string`);
+    }
   });
   return { operations: body as Operation[], maxCopiedBytes };
 }
@@ -54,15 +58,17 @@ export function applyJSONPatch(
   const patcher = new Patcher(document, maxCopiedBytes);
   operations.forEach((operation, i) => {
     const why = patcher.apply(operation);
-    if (why !== undefined)
+    if (why !== undefined) {
       throw new StatusError(
         'Invalid',
         `the JSON patch cannot be applied: operation ${i} (${operation.op.slice(0, 16)} ${operation.path.slice(0, 256)}): ${why}`,
       );
+    }
   });
   const result = patcher.document;
-  if (!isRecord(result))
+  if (!isRecord(result)) {
     throw new StatusError('Invalid', 'the result of the JSON patch must be an object');
+  }
   return result;
 }
 
@@ -94,8 +100,9 @@ class Patcher {
   apply({ op, path, from, value }: Operation): string | undefined {
     const pointers = from === undefined ? [path] : [path, from];
     if (!pointers.every(isPointer)) return 'a path must begin with / and escape ~ as ~0';
-    if (pointers.some((pointer) => tokensOf(pointer).some((token) => dangerousKeys.has(token))))
+    if (pointers.some((pointer) => tokensOf(pointer).some((token) => dangerousKeys.has(token)))) {
       return 'a key of the path is not allowed';
+    }
     if (op === 'remove') return this.#remove(path);
     if (op === 'copy' || op === 'move') {
       if (from === undefined) return 'from is required';
@@ -109,8 +116,9 @@ class Patcher {
 
   #locate(pointer: string): Location {
     let location: Location = { container: undefined, key: '', value: this.#root };
-    for (const key of tokensOf(pointer))
+    for (const key of tokensOf(pointer)) {
       location = { container: location.value, key, value: memberOf(location.value, key) };
+    }
     return location;
   }
 
@@ -130,8 +138,11 @@ class Patcher {
   #remove(path: string): string | undefined {
     const { container, key, value } = this.#locate(path);
     if (value === undefined) return missing;
-    if (Array.isArray(container)) container.splice(Number(key), 1);
-    else delete (container as Record<string, unknown>)[key];
+    if (Array.isArray(container)) {
+      container.splice(Number(key), 1);
+    } else {
+      delete (container as Record<string, unknown>)[key];
+    }
     return undefined;
   }
 

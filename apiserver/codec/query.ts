@@ -48,8 +48,9 @@ export function parseQuery(text: string): Query {
 export function wholeNumber(query: Query, name: string, max: number): number | undefined {
   const text = query.get(name);
   if (text === undefined) return undefined;
-  if (!/^\d{1,16}$/.test(text) || Number(text) > max)
+  if (!/^\d{1,16}$/.test(text) || Number(text) > max) {
     throw badRequest(`${name} must be a whole number from 0 to ${max}`);
+  }
   return Number(text);
 }
 
@@ -98,8 +99,9 @@ const unitMs: Readonly<Record<string, number>> = {
 export function timeoutMsOf(query: Query): number | undefined {
   const text = query.get('timeout');
   if (text === undefined) return undefined;
-  if (text.length > 64 || !duration.test(text))
+  if (text.length > 64 || !duration.test(text)) {
     throw badRequest('invalid timeout specified in the request URL');
+  }
   const sum = [...text.replace('+', '').matchAll(part)].reduce(
     (ms, [, count, unit]) => ms + Number(count) * unitMs[unit!]!,
     0,
@@ -128,8 +130,9 @@ const nonEmptyParameters = [
 /** Throws 400 for malformed parameters that any request may have. */
 function checkCommonParameters(query: Query): void {
   if (repeatedNames.has(query)) throw badRequest(`${repeatedNames.get(query)} may be given once`);
-  for (const name of nonEmptyParameters)
+  for (const name of nonEmptyParameters) {
     if (query.get(name) === '') throw badRequest(`${name} must have a value`);
+  }
   timeoutMsOf(query);
 }
 
@@ -138,9 +141,11 @@ function checkCommonParameters(query: Query): void {
  * a collection.
  */
 function checkSelectorsNotEmpty(query: Query): void {
-  for (const name of ['labelSelector', 'fieldSelector'])
-    if (query.get(name)?.trim() === '')
+  for (const name of ['labelSelector', 'fieldSelector']) {
+    if (query.get(name)?.trim() === '') {
       throw badRequest(`${name} must have a value where a collection is deleted`);
+    }
+  }
 }
 
 /** The properties of a request that decide which parameters it may have. */
@@ -160,10 +165,12 @@ export function checkParameters({ type, query, verb, representation }: CheckedRe
   checkCommonParameters(query);
   if (type !== 'resource') return;
   if (verb === 'deletecollection') checkSelectorsNotEmpty(query);
-  if (representation?.isUnknown)
+  if (representation?.isUnknown) {
     throw badRequest('includeObject must be one of Metadata, Object, None');
+  }
   for (const name of ['limit', 'timeoutSeconds']) wholeNumber(query, name, maxCount);
   const gracePeriod = query.get('gracePeriodSeconds') ?? '0';
-  if (!/^-?\d{1,16}$/.test(gracePeriod) || !Number.isSafeInteger(Number(gracePeriod)))
+  if (!/^-?\d{1,16}$/.test(gracePeriod) || !Number.isSafeInteger(Number(gracePeriod))) {
     throw badRequest('gracePeriodSeconds must be a whole number');
+  }
 }

@@ -145,8 +145,9 @@ function findRepresentation(
   query: Query,
 ): Representation | undefined {
   if (group !== 'meta.k8s.io') return undefined;
-  if (as === (shape === 'list' ? 'PartialObjectMetadataList' : 'PartialObjectMetadata'))
+  if (as === (shape === 'list' ? 'PartialObjectMetadataList' : 'PartialObjectMetadata')) {
     return metadata.get(version);
+  }
   const byInclude = as === 'Table' ? tables.get(version) : undefined;
   return (
     byInclude &&

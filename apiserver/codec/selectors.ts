@@ -53,8 +53,9 @@ function isKey(text: string): boolean {
 
 function parseRequirement(text: string): Requirement {
   const [, key, operator, value = ''] = equality.exec(text) ?? [];
-  if (key !== undefined && isKey(key) && isValue(value))
+  if (key !== undefined && isKey(key) && isValue(value)) {
     return { key, operator: operator === '!=' ? 'notin' : 'in', values: [value] };
+  }
   const [, setKey, setOperator, listed] = set.exec(text) ?? [];
   const values = (listed ?? '').split(',').map((one) => one.trim());
   if (
@@ -62,11 +63,13 @@ function parseRequirement(text: string): Requirement {
     isKey(setKey) &&
     values.length <= limits.parts &&
     values.every(isValue)
-  )
+  ) {
     return { key: setKey, operator: setOperator as 'in' | 'notin', values };
+  }
   const [, not, existsKey] = exists.exec(text) ?? [];
-  if (existsKey !== undefined && isKey(existsKey))
+  if (existsKey !== undefined && isKey(existsKey)) {
     return { key: existsKey, operator: not ? 'absent' : 'exists', values: [] };
+  }
   throw badRequest(`unable to parse the label selector at "${text.slice(0, 64)}"`);
 }
 
@@ -143,18 +146,22 @@ function addRequirement(
   const selectable = Object.hasOwn(kind.selectableFields, field)
     ? kind.selectableFields[field]
     : undefined;
-  if (typeof selectable === 'function')
+  if (typeof selectable === 'function') {
     found.tests.push(
       (object) => (String(selectable(object, Date.now()) ?? '') === value) === isEqual,
     );
-  else if (selectable && isEqual)
+  } else if (selectable && isEqual) {
     found.unique.push({ field: selectable.unique, value: selectable.normalize(value) });
-  else if (field === 'metadata.name' && isEqual) found.name = checkedName(value);
-  else if (field === 'metadata.name') {
+  } else if (field === 'metadata.name' && isEqual) {
+    found.name = checkedName(value);
+  } else if (field === 'metadata.name') {
     const name = checkedName(value);
     found.tests.push(({ metadata }) => metadata.name !== name);
-  } else if (field === kind.owner && isEqual) found.owner = checkedName(value);
-  else throw unknownField(field, kind);
+  } else if (field === kind.owner && isEqual) {
+    found.owner = checkedName(value);
+  } else {
+    throw unknownField(field, kind);
+  }
 }
 
 /** Returns a value that may be the name of an object; throws 400 for another. */

@@ -164,9 +164,11 @@ const described = ({ verbs, shortNames, categories }: AnyKind) => ({
 /** Returns each subresource of a kind once, with the kind of its request body. */
 function subresourcesOf(kind: AnyKind, registry: Registry) {
   const byName = new Map<string, Action[]>();
-  for (const action of registry.actions)
-    if (action.of === kind)
+  for (const action of registry.actions) {
+    if (action.of === kind) {
       byName.set(action.subresource, [...(byName.get(action.subresource) ?? []), action]);
+    }
+  }
   return [...byName].map(([subresource, actions]) => ({
     of: kind,
     subresource,

@@ -173,8 +173,9 @@ export class Documents {
       }),
     ];
     this.#formats = new Map(formats.map(([path, forms]) => [path, withYAML(forms)]));
-    for (const path of paths.documents)
+    for (const path of paths.documents) {
       if (!this.#formats.has(path)) throw new Error(`${path} is no document`);
+    }
   }
 
   /** Sends a document; 304 if the client has it, 406 if no format is acceptable. */
@@ -184,13 +185,14 @@ export class Documents {
     const document = encoded();
     const { digest } = document;
     const hash = path === this.#paths.kubernetesOpenapi ? query.get('hash') : undefined;
-    if (hash !== undefined && hash !== digest)
+    if (hash !== undefined && hash !== digest) {
       return this.#encoder.send(req, res, 301, Buffer.alloc(0), [
         'Location',
         `${path}?hash=${digest}`,
         'Cache-Control',
         'no-store',
       ]);
+    }
     const etag = `"${digest}"`;
     const headers = [
       'Vary',
@@ -206,8 +208,9 @@ export class Documents {
             new Date(Date.now() + 365 * dayMs).toUTCString(),
           ]),
     ];
-    if (etagMatches(req.headers['if-none-match'], etag))
+    if (etagMatches(req.headers['if-none-match'], etag)) {
       return this.#encoder.send(req, res, 304, Buffer.alloc(0), headers);
+    }
     const { body } = encodeContent(document, req.headers['accept-encoding']);
     const coding = body === document.gzip ? ['Content-Encoding', 'gzip'] : [];
     this.#encoder.send(req, res, 200, body, [...headers, ...coding, 'Content-Type', type]);

@@ -209,10 +209,12 @@ function healthOperation(path: string): OpenAPIOperation {
 /** Returns the paths beside those of the kinds: documents, reviews and health. */
 export function documentPaths(registry: Registry): Record<string, PathItem> {
   const paths: Record<string, PathItem> = {};
-  for (const [path, [summary, schema]] of Object.entries(documents(registry)))
+  for (const [path, [summary, schema]] of Object.entries(documents(registry))) {
     paths[path] = { get: documentOperation(path, summary, schema) };
+  }
   for (const [path, kind] of reviewPaths) paths[path] = { post: reviewOperation(path, kind) };
-  for (const path of ['/livez', '/readyz', '/healthz'])
+  for (const path of ['/livez', '/readyz', '/healthz']) {
     paths[path] = { get: healthOperation(path) };
+  }
   return paths;
 }

@@ -149,32 +149,39 @@ export function toOpenAPI30(schema: JSONSchema): JSONSchema {
     exclusiveMinimum,
     exclusiveMaximum,
   } = schema;
-  if ($ref !== undefined)
+  if ($ref !== undefined) {
     return description === undefined ? { $ref } : withDescription({ $ref }, { description });
-  if (Array.isArray(schema.type))
+  }
+  if (Array.isArray(schema.type)) {
     return toOpenAPI30({
       ...schema,
       type: undefined,
       anyOf: schema.type.map((type) => ({ type })),
     });
+  }
   const branches = schema.anyOf ?? schema.oneOf;
   if (branches) return union(schema, branches);
   const flat: JSONSchema = Object.fromEntries(
     Object.entries(schema).filter(([name, value]) => keptKeywords.has(name) && value !== undefined),
   );
-  if (schema.const !== undefined)
+  if (schema.const !== undefined) {
     Object.assign(flat, { type: flat.type ?? typeof schema.const, enum: [schema.const] });
-  if (typeof exclusiveMinimum === 'number')
+  }
+  if (typeof exclusiveMinimum === 'number') {
     Object.assign(flat, { minimum: exclusiveMinimum, exclusiveMinimum: true });
-  if (typeof exclusiveMaximum === 'number')
+  }
+  if (typeof exclusiveMaximum === 'number') {
     Object.assign(flat, { maximum: exclusiveMaximum, exclusiveMaximum: true });
+  }
   if (typeof format === 'string' && formats.has(format)) flat.format = format;
   if (schema.contentEncoding === 'base64') flat.format = 'byte';
-  if (properties && Object.keys(properties).length > 0)
+  if (properties && Object.keys(properties).length > 0) {
     flat.properties = mapped(properties, toOpenAPI30);
+  }
   if (items) flat.items = toOpenAPI30(items);
-  if (typeof additionalProperties === 'object')
+  if (typeof additionalProperties === 'object') {
     flat.additionalProperties = toOpenAPI30(additionalProperties);
+  }
   return flat;
 }
 
@@ -182,15 +189,19 @@ function union({ description }: JSONSchema, branches: readonly JSONSchema[]): JS
   const descriptionMember = description === undefined ? {} : { description };
   const solid = branches.filter(({ type }) => type !== 'null');
   const nullable = solid.length < branches.length ? { nullable: true } : {};
-  if (solid.length === 1 || solid[0]!.$ref)
+  if (solid.length === 1 || solid[0]!.$ref) {
     return { ...withDescription(toOpenAPI30(solid[0]!), descriptionMember), ...nullable };
-  if (!solid.every(({ type, properties }) => type === 'object' && properties))
+  }
+  if (!solid.every(({ type, properties }) => type === 'object' && properties)) {
     return { ...descriptionMember, ...anything };
+  }
   const merged = solid.map(toOpenAPI30);
   const properties: Record<string, JSONSchema> = {};
-  for (const branch of merged)
-    for (const [name, property] of Object.entries(branch.properties ?? {}))
+  for (const branch of merged) {
+    for (const [name, property] of Object.entries(branch.properties ?? {})) {
       properties[name] = mergeProperties(properties[name], property);
+    }
+  }
   const required = (merged[0]!.required ?? []).filter((name) =>
     merged.every((branch) => branch.required?.includes(name)),
   );

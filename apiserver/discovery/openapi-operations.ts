@@ -42,13 +42,14 @@ export const responses = (
   errors: readonly Reason[],
 ): Record<string, unknown> => {
   const responses: Record<string, unknown> = { [code]: { description, content: jsonBody(schema) } };
-  for (const reason of errors)
+  for (const reason of errors) {
     responses[codes[reason]] = {
       description: `A Status: ${Object.keys(codes)
         .filter((key) => codes[key as Reason] === codes[reason])
         .join(' or ')}.`,
       content: jsonBody(schemaRef('Status')),
     };
+  }
   return responses;
 };
 

@@ -328,8 +328,9 @@ export function componentSchemas(registry: Registry): Record<string, JSONSchema>
   };
   for (const kind of registry.kinds) {
     Object.assign(schemas, kindSchemas(kind, registry));
-    if (kind.verbs.includes('create') || kind.verbs.includes('update'))
+    if (kind.verbs.includes('create') || kind.verbs.includes('update')) {
       schemas[`${kind.kind}Draft`] = draftOf(kind, registry);
+    }
     if (kind.verbs.includes('patch')) schemas[`${kind.kind}Apply`] = applyOf(kind, registry);
   }
   return schemas;

@@ -29,8 +29,9 @@ export function draftOf(
   body: Record<string, unknown>,
 ): { metadata: Record<string, unknown>; spec: unknown } {
   const metadata = isRecord(body.metadata) ? body.metadata : {};
-  if (metadata.resourceVersion)
+  if (metadata.resourceVersion) {
     throw badRequest('resourceVersion should not be set on objects to be created');
+  }
   const name = metadata.name ?? undefined;
   const causes: Cause[] = [
     ...metadataFaults(metadata),
@@ -56,24 +57,28 @@ export function draftOf(
  */
 function nameFaults(kind: AnyKind, name: unknown, generateName: unknown): Cause[] {
   const causes: Cause[] = [];
-  if (kind.nameSource === 'service')
+  if (kind.nameSource === 'service') {
     return name === undefined
       ? []
       : [forbiddenField('metadata.name', 'it is named by the service')];
-  if (name === undefined && !generateName)
+  }
+  if (name === undefined && !generateName) {
     causes.push(requiredValue('metadata.name', 'name or generateName is required'));
+  }
   if (
     name !== undefined &&
     (typeof name !== 'string' || name.length > 253 || !nameGrammar.test(name))
-  )
+  ) {
     causes.push(invalidValue('metadata.name', 'must be a lower case RFC 1123 subdomain'));
+  }
   if (
     generateName !== undefined &&
     (typeof generateName !== 'string' || !generateNameGrammar.test(generateName))
-  )
+  ) {
     causes.push(
       invalidValue('metadata.generateName', 'must begin a lower case RFC 1123 subdomain'),
     );
+  }
   return causes;
 }
 
@@ -135,19 +140,22 @@ export function checkVersion(
   if (version === undefined && mode !== 'replace') return;
   const versionError = (message: string): Error =>
     invalid(kind, next.metadata.name, [invalidValue('metadata.resourceVersion', message)]);
-  if (version === undefined || version === null || version === '')
+  if (version === undefined || version === null || version === '') {
     throw versionError('must be specified for an update');
-  if (typeof version !== 'string' || !/^[1-9]\d{0,15}$/.test(version))
+  }
+  if (typeof version !== 'string' || !/^[1-9]\d{0,15}$/.test(version)) {
     throw versionError('must be a decimal string of a positive number');
+  }
   if (version !== next.metadata.resourceVersion) throw staleVersion(kind, next.metadata.name);
 }
 
 /** Throws 400 if a body names another object than the URL. */
 export function requireName(given: unknown, name: string): void {
-  if (given !== undefined && given !== name)
+  if (given !== undefined && given !== name) {
     throw badRequest(
       `the name of the object (${String(given).slice(0, 253)}) does not match the name on the URL`,
     );
+  }
 }
 
 /** Throws 400, 409 or 422 if name or uid are not those of the object. */
@@ -158,16 +166,19 @@ export function checkIdentity(
   mode: Change['mode'],
 ): void {
   if (metadata.name !== '~') requireName(metadata.name, next.metadata.name);
-  if (mode !== 'replace' && metadata.name === undefined)
+  if (mode !== 'replace' && metadata.name === undefined) {
     throw badRequest('the name of an object cannot be removed');
-  if (metadata.uid === undefined || metadata.uid === null || metadata.uid === next.metadata.uid)
+  }
+  if (metadata.uid === undefined || metadata.uid === null || metadata.uid === next.metadata.uid) {
     return;
-  if (mode === 'replace')
+  }
+  if (mode === 'replace') {
     throw conflict(
       kind,
       next.metadata.name,
       'Precondition failed: uid does not match uid of the object',
     );
+  }
   throw invalid(kind, next.metadata.name, [invalidValue('metadata.uid', 'field is immutable')]);
 }
 

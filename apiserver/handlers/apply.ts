@@ -125,10 +125,11 @@ function optionsOf({
 }: ResourceRequestInfo): Pick<AppliedConfiguration, 'manager' | 'force'> {
   checkWriteParameters(query, verb);
   const manager = query.get('fieldManager') ?? '';
-  if (manager === '')
+  if (manager === '') {
     throw invalid(optionsKind(verb), '', [
       requiredValue('fieldManager', 'is required for apply patch'),
     ]);
+  }
   return { manager, force: booleanParameter(query, 'force') };
 }
 
@@ -139,22 +140,27 @@ function fieldsOf(
   body: Record<string, unknown>,
   registry: Registry,
 ): TrackedFields {
-  for (const member of ['apiVersion', 'kind'] as const)
+  for (const member of ['apiVersion', 'kind'] as const) {
     if (body[member] === undefined) throw badRequest(`${member} must be set in an applied object`);
+  }
   requireKind(body, kind);
   const { spec: validator, tracked } = registry.schemas(kind);
   const metadata = isRecord(body.metadata) ? body.metadata : {};
   requireName(metadata.name, name);
-  if (Array.isArray(metadata.managedFields) && metadata.managedFields.length > 0)
+  if (Array.isArray(metadata.managedFields) && metadata.managedFields.length > 0) {
     throw badRequest('metadata.managedFields must be empty in an applied object');
+  }
   const unknown = unknownMembers(body, validator.schema);
-  if (unknown.length > 0)
+  if (unknown.length > 0) {
     throw badRequest(`field not declared in schema: ${unknown.map((one) => `.${one}`).join(', ')}`);
+  }
   const causes: Cause[] = [...metadataFaults(metadata), ...hiddenCharacters(body.spec, 'spec')];
-  if (body.spec !== undefined && body.spec !== null && !isRecord(body.spec))
+  if (body.spec !== undefined && body.spec !== null && !isRecord(body.spec)) {
     causes.push(invalidType('spec', 'must be an object'));
-  if (metadata.generateName)
+  }
+  if (metadata.generateName) {
     causes.push(forbiddenField('metadata.generateName', 'an applied object has a name'));
+  }
   if (causes.length > 0) throw invalid(kind, name, causes);
   const { labels, annotations, ownerReferences } = metadata;
   const { metadata: given = {}, spec } = withoutNulls(tracked, {

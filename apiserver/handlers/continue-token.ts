@@ -39,19 +39,22 @@ export class ContinueTokens {
   open(authorized: AuthorizedResourceRequest, query: Query): ContinueToken | undefined {
     const text = query.get('continue') || undefined;
     if (text === undefined) return undefined;
-    if (query.has('resourceVersionMatch'))
+    if (query.has('resourceVersionMatch')) {
       throw invalid(optionsKind('list'), '', [
         forbiddenField('resourceVersionMatch', 'not with continue'),
       ]);
-    if (!['', '0', undefined].includes(query.get('resourceVersion')))
+    }
+    if (!['', '0', undefined].includes(query.get('resourceVersion'))) {
       throw badRequest('specifying resource version is not allowed when using continue');
+    }
     try {
       const sealed = Buffer.from(text, 'base64url');
       const token = JSON.parse(
         this.#keys.open(this.#bindingOf(authorized), sealed).toString(),
       ) as ContinueToken;
-      if (token.q === selectorFingerprint(query) && sealed.toString('base64url') === text)
+      if (token.q === selectorFingerprint(query) && sealed.toString('base64url') === text) {
         return token;
+      }
     } catch {
       /* The error below covers every fault of the token. */
     }

@@ -28,13 +28,15 @@ export async function readDeleteOptions(
 ): Promise<DeleteOptions> {
   requireBodyType(req);
   const { apiVersion: bodyVersion, kind, ...body } = await readObject(req, max, true);
-  if (kind !== undefined && kind !== 'DeleteOptions')
+  if (kind !== undefined && kind !== 'DeleteOptions') {
     throw badRequest('the kind in the data does not match the expected kind (DeleteOptions)');
+  }
   if (
     bodyVersion !== undefined &&
     !['v1', 'meta.k8s.io/v1', requestInfo.kind.apiVersion].includes(String(bodyVersion))
-  )
+  ) {
     throw badRequest('the API version in the data does not match the expected API version (v1)');
+  }
   const names = optionsKind('delete');
   checkUnknownFields(
     req,
@@ -50,13 +52,14 @@ export async function readDeleteOptions(
   if (
     body.propagationPolicy === undefined &&
     !policies.includes(requestInfo.query.get('propagationPolicy'))
-  )
+  ) {
     causes.push(
       unsupportedValue(
         'propagationPolicy',
         'supported values: "Orphan", "Background", "Foreground"',
       ),
     );
+  }
   if (causes.length > 0) throw invalid(names, requestInfo.name ?? '', causes);
   const options = body as SentDeleteOptions;
   return { ...options, isDryRun: isDryRun(requestInfo, options.dryRun ?? []) };
@@ -68,13 +71,15 @@ export function checkPreconditions(
   { preconditions = {} }: DeleteOptions,
   { metadata }: KindObject,
 ): void {
-  for (const field of ['uid', 'resourceVersion'] as const)
-    if (preconditions[field] !== undefined && preconditions[field] !== metadata[field])
+  for (const field of ['uid', 'resourceVersion'] as const) {
+    if (preconditions[field] !== undefined && preconditions[field] !== metadata[field]) {
       throw conflict(
         requestInfo.kind,
         metadata.name,
         `Precondition failed: ${field} in precondition does not match ${field} of the object`,
       );
+    }
+  }
 }
 
 /** Returns an object as it is while it is deleted in steps; `now` in ms since the epoch. */

@@ -48,20 +48,24 @@ export function requireKind(
   body: Record<string, unknown>,
   { apiVersion, kind }: Pick<AnyKind, 'apiVersion' | 'kind'>,
 ): void {
-  if (body.apiVersion !== undefined && body.apiVersion !== apiVersion)
+  if (body.apiVersion !== undefined && body.apiVersion !== apiVersion) {
     throw badRequest(
       `the API version in the data does not match the expected API version (${apiVersion})`,
     );
-  if (body.kind !== undefined && body.kind !== kind)
+  }
+  if (body.kind !== undefined && body.kind !== kind) {
     throw badRequest(`the kind in the data does not match the expected kind (${kind})`);
-  for (const member of ['metadata', 'status'] as const)
+  }
+  for (const member of ['metadata', 'status'] as const) {
     if (!isRecord(body[member] ?? {})) throw badRequest(`${member} must be an object`);
+  }
 }
 
 /** Removes members that Kubernetes' decoder takes for absent ones: typed clients send them. */
 function dropUnset(from: Record<string, unknown>): void {
-  for (const [name, value] of Object.entries(from))
+  for (const [name, value] of Object.entries(from)) {
     if (value === null || value === '') delete from[name];
+  }
 }
 
 /**
@@ -75,11 +79,12 @@ export function unknownMembers(body: Record<string, unknown>, schema: JSONSchema
     known: ReadonlySet<string>,
     at: string,
   ): void => {
-    for (const name of Object.keys(from))
+    for (const name of Object.keys(from)) {
       if (!known.has(name)) {
         delete from[name];
         unknown.push(`${at}${name}`);
       }
+    }
   };
   dropUnknown(body, knownMembers, '');
   if (isRecord(body.metadata)) {
@@ -106,29 +111,33 @@ export function checkUnknownFields(
   of: KindNames = kind,
 ): void {
   if (query !== emptyQuery) checkWriteParameters(query, verb);
-  if (query.has('force') && req.method === 'PATCH')
+  if (query.has('force') && req.method === 'PATCH') {
     throw invalid(optionsKind(verb), '', [
       forbiddenField('force', 'may not be specified for non-apply patch'),
     ]);
+  }
   if (unknown.length === 0) return;
   const mode = query.get('fieldValidation') ?? 'Warn';
-  if (isBrowser(req))
+  if (isBrowser(req)) {
     throw invalid(
       of,
       name,
       unknown.slice(0, 32).map((field) => forbiddenField(field, 'unknown field')),
     );
-  if (mode === 'Strict')
+  }
+  if (mode === 'Strict') {
     throw badRequest(
       `strict decoding error: ${unknown.map((field) => `unknown field "${field}"`).join(', ')}`,
     );
-  if (mode === 'Warn')
+  }
+  if (mode === 'Warn') {
     res.setHeader(
       'Warning',
       [...new Set(unknown.slice(0, 20))].map((field) =>
         warningHeader(`unknown field "${field.replace(/["\\]/g, '?').slice(0, 128)}"`),
       ),
     );
+  }
 }
 
 /**
@@ -139,16 +148,19 @@ export function checkWriteParameters(query: ResourceRequestInfo['query'], verb: 
   const of = optionsKind(verb);
   const mode = query.get('fieldValidation') ?? 'Warn';
   const fieldManager = query.get('fieldManager') ?? '';
-  if (!['Ignore', 'Warn', 'Strict'].includes(mode))
+  if (!['Ignore', 'Warn', 'Strict'].includes(mode)) {
     throw invalid(of, '', [
       unsupportedValue('fieldValidation', 'supported values: "Ignore", "Warn", "Strict"'),
     ]);
-  if (fieldManager.length > 128)
+  }
+  if (fieldManager.length > 128) {
     throw invalid(of, '', [tooLongValue('fieldManager', 'may not be more than 128 bytes')]);
-  if (!printable.test(fieldManager))
+  }
+  if (!printable.test(fieldManager)) {
     throw invalid(of, '', [
       invalidValue('fieldManager', 'should only contain printable characters'),
     ]);
+  }
 }
 
 const callerFields = ['labels', 'annotations', 'ownerReferences', 'finalizers'];
@@ -167,17 +179,20 @@ export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
     metadata.ownerReferences.filter(
       (ownerReference) => isRecord(ownerReference) && ownerReference.controller === true,
     ).length > 1
-  )
+  ) {
     causes.push(invalidValue('metadata.ownerReferences', 'only one owner may be the controller'));
-  if (Array.isArray(metadata.finalizers) && metadata.finalizers.length > 0)
+  }
+  if (Array.isArray(metadata.finalizers) && metadata.finalizers.length > 0) {
     causes.push(forbiddenField('metadata.finalizers', 'finalizers are not served'));
+  }
   if (
     Object.values(metadata.annotations ?? {}).reduce(
       (sum, text) => sum + Buffer.byteLength(String(text)),
       0,
     ) > 262_144
-  )
+  ) {
     causes.push(tooLongValue('metadata.annotations', 'may not be more than 262144 bytes'));
+  }
   return causes;
 }
 
@@ -186,16 +201,19 @@ export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
  * anywhere below `value`.
  */
 export function hiddenCharacters(value: unknown, path: string): Cause[] {
-  if (typeof value === 'string')
+  if (typeof value === 'string') {
     return hasInvisibleCharacters(value)
       ? [invalidValue(path, 'has control, format or other invisible characters')]
       : [];
-  if (Array.isArray(value))
+  }
+  if (Array.isArray(value)) {
     return value.flatMap((item, i) => hiddenCharacters(item, `${path}[${i}]`));
+  }
   if (!isRecord(value)) return [];
   const causes: Cause[] = [];
-  for (const name of Object.keys(value))
+  for (const name of Object.keys(value)) {
     causes.push(...hiddenCharacters(value[name], `${path}.${name}`));
+  }
   return causes;
 }
 
@@ -206,9 +224,10 @@ export function isDryRun(
 ): boolean {
   const given = requestInfo.query.get('dryRun');
   const values = [...(given === undefined ? [] : [given]), ...options];
-  if (values.some((value) => value !== 'All'))
+  if (values.some((value) => value !== 'All')) {
     throw invalid(optionsKind(requestInfo.verb), '', [
       unsupportedValue('dryRun', 'supported values: "All"'),
     ]);
+  }
   return values.length > 0;
 }

@@ -83,8 +83,9 @@ export class Handlers {
 
   get(req: FoundRequest, res: ApiResponse): Awaitable<void> {
     const { requestInfo, target } = req.authorized;
-    if (requestInfo.query !== emptyQuery && requestInfo.query.get('resourceVersion'))
+    if (requestInfo.query !== emptyQuery && requestInfo.query.get('resourceVersion')) {
       return this.#getFresh(req, res);
+    }
     return this.#sendObject(req, res, target);
   }
 
@@ -102,32 +103,37 @@ export class Handlers {
     await waitUntilFresh(this.#parts.store, version);
     const target = await this.#parts.store.stored(requestInfo.kind, requestInfo.name);
     const prepared = target && (await this.#parts.authorization.loadFor(authorized, [target]));
-    if (!target || !this.#parts.authorization.canSee(prepared ?? authorized, target))
+    if (!target || !this.#parts.authorization.canSee(prepared ?? authorized, target)) {
       throw notFound(requestInfo.kind, requestInfo.name);
+    }
     return this.#sendObject(req, res, target);
   }
 
   #sendObject(req: ObjectRequest, res: ApiResponse, target: EncodedObject): Awaitable<void> {
     const { requestInfo, caller } = req.authorized;
-    if (requestInfo.kind.heldBy && isNavigation(req))
+    if (requestInfo.kind.heldBy && isNavigation(req)) {
       return this.#parts.encoder.send(req, res, 303, empty, pageRedirect(requestInfo.name));
-    if (requestInfo.representation !== wholeRepresentation)
+    }
+    if (requestInfo.representation !== wholeRepresentation) {
       return this.#parts.encoder.send(
         req,
         res,
         200,
         requestInfo.representation.singleObject(target, { caller, now: Date.now() }, true),
       );
-    if (!requestInfo.kind.strategy.decorate && !requestInfo.kind.strategy.status)
+    }
+    if (!requestInfo.kind.strategy.decorate && !requestInfo.kind.strategy.status) {
       return this.#parts.encoder.send(req, res, 200, target.wire());
+    }
     return this.#respond(req, res, 200, target.parse(), this.#call(req, res));
   }
 
   async create(req: ResourceRequest, res: ApiResponse): Promise<void> {
     const { requestInfo } = req.authorized;
     const createAction = requestInfo.kind.create;
-    if (createAction && !createAction.dryRun && requestInfo.query.has('dryRun'))
+    if (createAction && !createAction.dryRun && requestInfo.query.has('dryRun')) {
       throw badRequest('dryRun is not supported for this resource');
+    }
     await this.#spendLimit(createAction?.limit, req);
     const body = await this.#readCreate(req, res);
     const call = this.#call(req, res, isDryRun(requestInfo));
@@ -244,8 +250,9 @@ export class Handlers {
    */
   async action(action: Action, req: FoundRequest, res: ApiResponse): Promise<void> {
     const { requestInfo, target } = req.authorized;
-    if (requestInfo.query.has('dryRun'))
+    if (requestInfo.query.has('dryRun')) {
       throw badRequest('dryRun is not supported for subresources');
+    }
     await this.#spendLimit(action.limit, req);
     const call = this.#call(req, res);
     const body =
@@ -266,8 +273,9 @@ export class Handlers {
     const answers = action.answers && 'resource' in action.answers ? action.answers : action.of;
     if (action.verb === 'patch') {
       const change = await this.#bodies.readChange(req, max, actionPatchTypes);
-      if (change.mode !== 'json')
+      if (change.mode !== 'json') {
         requireKind(change.body, { ...requestInfo.kind, kind: action.kind });
+      }
       const { schema } = this.#parts.registry.schemas(answers).spec;
       return {
         spec: undefined,

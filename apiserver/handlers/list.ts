@@ -71,11 +71,12 @@ export function rangeOf(kind: AnyKind, owner: string | undefined, name?: string)
     (kind.owner === 'metadata.name' ? name !== owner : !name.startsWith(`${owner}-`));
   if (isOutside) return { start: `objects/${kind.resource}/`, end: `objects/${kind.resource}/` };
   const exact = name ?? (kind.owner === 'metadata.name' ? owner : undefined);
-  if (exact !== undefined)
+  if (exact !== undefined) {
     return {
       start: `objects/${kind.resource}/${exact}`,
       end: `objects/${kind.resource}/${exact}!`,
     };
+  }
   return prefixRange(`objects/${kind.resource}/${owner === undefined ? '' : `${owner}-`}`);
 }
 
@@ -211,7 +212,7 @@ export class Lister {
       await predicate.prepare(page.entries);
       for (const [i, entry] of page.entries.entries()) {
         const stored = predicate.select(entry);
-        if (stored && entries.length === limit)
+        if (stored && entries.length === limit) {
           return {
             ...pageSoFar(),
             revision,
@@ -226,8 +227,12 @@ export class Lister {
                 ),
               }),
           };
-        if (stored) entries.push(stored);
-        else isFiltered = true;
+        }
+        if (stored) {
+          entries.push(stored);
+        } else {
+          isFiltered = true;
+        }
       }
       if (page.more === 0) return { ...pageSoFar(), revision, hasMore: false, isFiltered };
       from = { start: startAfter(page.entries), end: range.end };
@@ -293,11 +298,12 @@ export class Lister {
         this.#encoder.begin(req, res, 200);
         write(res, Buffer.from(opening));
       }
-      if (chunks.length > 0 && !write(res, Buffer.concat(chunks.splice(0))))
+      if (chunks.length > 0 && !write(res, Buffer.concat(chunks.splice(0)))) {
         await new Promise<void>((resolve) => {
           res.once('drain', resolve);
           res.once('close', resolve);
         });
+      }
       if (res.destroyed) return;
       page = await this.#read(
         { start: startAfter(page.entries), end: range.end },
@@ -308,7 +314,9 @@ export class Lister {
     if (res.headersSent) {
       res.bytes += rest.length;
       res.end(rest);
-    } else this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(opening), rest]));
+    } else {
+      this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(opening), rest]));
+    }
   }
 
   #predicate(authorized: AuthorizedResourceRequest, selector: Selector): SelectionPredicate {
@@ -336,10 +344,11 @@ export class Lister {
     try {
       return await toStatusError(this.#store.storage.list(range, options));
     } catch (error) {
-      if (error instanceof CompactedError)
+      if (error instanceof CompactedError) {
         throw expired(
           'The provided continue parameter or resourceVersion is too old; list again without it',
         );
+      }
       throw error;
     }
   }
@@ -356,16 +365,20 @@ export class Lister {
     const matchError = (message: string): Error =>
       invalid(optionsKind('list'), '', [forbiddenField('resourceVersionMatch', message)]);
     const version = versionOf(query, () => badRequest('resourceVersion must be a decimal number'));
-    if (query.has('sendInitialEvents'))
+    if (query.has('sendInitialEvents')) {
       throw invalid(optionsKind('list'), '', [
         forbiddenField('sendInitialEvents', 'sendInitialEvents is for watches'),
       ]);
-    if (match !== undefined && !['Exact', 'NotOlderThan'].includes(match))
+    }
+    if (match !== undefined && !['Exact', 'NotOlderThan'].includes(match)) {
       throw matchError('supported values: "Exact", "NotOlderThan"');
-    if (match !== undefined && text === undefined)
+    }
+    if (match !== undefined && text === undefined) {
       throw matchError('resourceVersionMatch needs a resourceVersion');
-    if (match === 'Exact' && text === '0')
+    }
+    if (match === 'Exact' && text === '0') {
       throw matchError('Exact needs a resourceVersion other than "0"');
+    }
     if (version === undefined) return undefined;
     await waitUntilFresh(this.#store, version);
     return match === 'Exact' || (match === undefined && limit) ? version : undefined;

@@ -45,18 +45,24 @@ function entryFaults(entry: unknown, i: number): Cause[] {
   if (!isRecord(entry)) return [invalidValue(at, 'must be an object')];
   const { manager, operation, apiVersion, time, fieldsType, fieldsV1, subresource } = entry;
   const causes: Cause[] = [];
-  if (!isManager(manager))
+  if (!isManager(manager)) {
     causes.push(invalidValue(`${at}.manager`, 'must have 1 to 128 printable characters'));
-  if (operation !== 'Apply' && operation !== 'Update')
+  }
+  if (operation !== 'Apply' && operation !== 'Update') {
     causes.push(unsupportedValue(`${at}.operation`, 'supported values: "Apply", "Update"'));
-  if (typeof apiVersion !== 'string' || apiVersion === '' || apiVersion.length > 317)
+  }
+  if (typeof apiVersion !== 'string' || apiVersion === '' || apiVersion.length > 317) {
     causes.push(requiredValue(`${at}.apiVersion`));
-  if (fieldsType !== 'FieldsV1')
+  }
+  if (fieldsType !== 'FieldsV1') {
     causes.push(unsupportedValue(`${at}.fieldsType`, 'supported values: "FieldsV1"'));
-  if (time !== undefined && time !== null && !(typeof time === 'string' && timestamp.test(time)))
+  }
+  if (time !== undefined && time !== null && !(typeof time === 'string' && timestamp.test(time))) {
     causes.push(invalidValue(`${at}.time`, 'must be a timestamp such as 2026-01-31T12:00:00Z'));
-  if (subresource !== undefined && subresource !== '')
+  }
+  if (subresource !== undefined && subresource !== '') {
     causes.push(unsupportedValue(`${at}.subresource`, 'subresources have no owners'));
+  }
   const fault = fieldsFault(fieldsV1);
   if (fault !== undefined) causes.push(invalidValue(`${at}.fieldsV1`, fault));
   return causes;

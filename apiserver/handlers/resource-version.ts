@@ -26,8 +26,9 @@ export async function staleRevision(
  */
 export async function waitUntilFresh(store: Store, version: Revision): Promise<void> {
   const revision = await staleRevision(store, version);
-  if (revision !== undefined)
+  if (revision !== undefined) {
     throw timeout(`Too large resource version: ${version}, current: ${revision}`, [
       { reason: 'ResourceVersionTooLarge', message: 'Too large resource version' },
     ]);
+  }
 }

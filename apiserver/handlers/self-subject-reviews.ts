@@ -82,10 +82,12 @@ export class SelfSubjectReviews {
     requireKind(claimed, { kind, apiVersion });
     const answer = (review: object): void =>
       this.#encoder.json(req, res, 201, { kind, apiVersion, metadata: {}, ...review });
-    if (kind === 'SelfSubjectReview')
+    if (kind === 'SelfSubjectReview') {
       return answer({ status: { userInfo: userInfo(caller, this.#registry.group) } });
-    if (kind === 'SelfSubjectRulesReview')
+    }
+    if (kind === 'SelfSubjectRulesReview') {
       return answer({ spec: {}, status: await this.#rules(caller, originOf(req)) });
+    }
     const review = validateSpec(spec);
     answer({ spec: review, status: await this.#review(review, caller, originOf(req)) });
   }
@@ -106,7 +108,7 @@ export class SelfSubjectReviews {
   /** Returns a SubjectRulesReviewStatus: what an access review without a name permits. */
   async #rules(caller: Caller, origin: RequestOrigin): Promise<unknown> {
     const resourceRules: unknown[] = [];
-    for (const kind of this.#registry.kinds)
+    for (const kind of this.#registry.kinds) {
       for (const [subresource, offered] of verbsOf(kind, this.#registry)) {
         const permitted = await Promise.all(
           offered.map((verb) =>
@@ -115,9 +117,11 @@ export class SelfSubjectReviews {
         );
         const verbs = offered.filter((_, i) => permitted[i]?.allowed);
         const resource = subresource ? `${kind.resource}/${subresource}` : kind.resource;
-        if (verbs.length > 0)
+        if (verbs.length > 0) {
           resourceRules.push({ verbs, apiGroups: [kind.group], resources: [resource] });
+        }
       }
+    }
     for (const { name, verbs: offered } of coreGroup(this.#registry)) {
       const permitted = await Promise.all(
         offered.map((verb) => this.#reviewCore({ resource: name, verb }, caller, origin)),
@@ -129,8 +133,9 @@ export class SelfSubjectReviews {
     for (const [type, nonResourceURLs] of entriesOf(otherPaths)) {
       const [path] = nonResourceURLs;
       const request = { type, path, query: emptyQuery };
-      if ((await this.#authorization.canDoNonResource(request, origin)).allowed)
+      if ((await this.#authorization.canDoNonResource(request, origin)).allowed) {
         nonResourceRules.push({ verbs: ['get'], nonResourceURLs });
+      }
     }
     return {
       resourceRules,
@@ -168,21 +173,24 @@ export class SelfSubjectReviews {
     caller: Caller,
     origin: RequestOrigin,
   ): Promise<AccessReviewResult> {
-    if (attributes.group === '' && attributes.resource !== '*')
+    if (attributes.group === '' && attributes.resource !== '*') {
       return this.#reviewCore(attributes, caller, origin);
+    }
     const groups = attributes.resource === '*' ? ['*', ''] : ['*'];
-    if (attributes.group !== this.#registry.group && !groups.includes(attributes.group))
+    if (attributes.group !== this.#registry.group && !groups.includes(attributes.group)) {
       return denied('no such API group is served');
+    }
     const kinds =
       attributes.resource === '*'
         ? this.#registry.kinds
         : this.#registry.kinds.filter(({ resource }) => resource === attributes.resource);
     if (kinds.length === 0) return denied('no such resource is served');
-    for (const kind of kinds)
+    for (const kind of kinds) {
       for (const verb of attributes.verb === '*' ? kind.verbs : [attributes.verb]) {
         const result = await this.#reviewKind(kind, verb, attributes, caller, origin);
         if (!result.allowed) return result;
       }
+    }
     return { allowed: true };
   }
 
@@ -204,10 +212,12 @@ export class SelfSubjectReviews {
     verb: string,
     { subresource, name }: Pick<z.infer<typeof Resource>, 'subresource' | 'name'>,
   ): ResourceRequestInfo | undefined {
-    if (name !== '' && name !== '~' && !(name.length <= 253 && nameGrammar.test(name)))
+    if (name !== '' && name !== '~' && !(name.length <= 253 && nameGrammar.test(name))) {
       return undefined;
-    if (name === '~' && kind.resource !== 'accounts' && kind.resource !== 'sessions')
+    }
+    if (name === '~' && kind.resource !== 'accounts' && kind.resource !== 'sessions') {
       return undefined;
+    }
     const base = {
       type: 'resource' as const,
       kind,
@@ -217,11 +227,13 @@ export class SelfSubjectReviews {
     const action = this.#registry
       .actionsOn(kind, subresource)
       .find((action) => action.verb === verb);
-    if (subresource !== '')
+    if (subresource !== '') {
       return action && { ...base, verb: action.verb, action, ...(name && { name }) };
+    }
     if (!(kind.verbs as readonly string[]).includes(verb)) return undefined;
-    if (verb === 'list' && name)
+    if (verb === 'list' && name) {
       return { ...base, verb, query: new Map([['fieldSelector', `metadata.name=${name}`]]) };
+    }
     return {
       ...base,
       verb: verb as Verb,
@@ -233,8 +245,9 @@ export class SelfSubjectReviews {
 /** Returns the verbs of a kind, and of each of its subresources by name. */
 function verbsOf(kind: AnyKind, registry: Registry): ReadonlyMap<string, readonly string[]> {
   const verbs = new Map<string, string[]>([['', [...kind.verbs]]]);
-  for (const { of, subresource, verb } of registry.actions)
+  for (const { of, subresource, verb } of registry.actions) {
     if (of === kind) verbs.set(subresource, [...(verbs.get(subresource) ?? []), verb]);
+  }
   return verbs;
 }
 
@@ -289,13 +302,14 @@ function validateSpec(spec: unknown): ReviewSpec {
   const review = (spec ?? {}) as ReviewSpec;
   prune(validator.schema, review, 'spec');
   const causes = validator.check(review, 'spec');
-  if (causes.length === 0 && !review.resourceAttributes === !review.nonResourceAttributes)
+  if (causes.length === 0 && !review.resourceAttributes === !review.nonResourceAttributes) {
     causes.push(
       invalidValue(
         'spec.resourceAttributes',
         'exactly one of nonResourceAttributes or resourceAttributes must be specified',
       ),
     );
+  }
   if (causes.length > 0) throw invalid(reviewKind, '', causes);
   return review;
 }

@@ -40,8 +40,9 @@ function requireMediaType<T extends string>(
   whenAbsent?: T,
 ): T {
   const encodings = rawValues(request, 'content-encoding');
-  if (encodings.some((encoding) => encoding.toLowerCase() !== 'identity'))
+  if (encodings.some((encoding) => encoding.toLowerCase() !== 'identity')) {
     throw unsupportedEncoding();
+  }
   const types = rawValues(request, 'content-type');
   if (types.length === 0 && whenAbsent !== undefined) return whenAbsent;
   const only = (types.length === 1 && types[0]) || '';
@@ -52,8 +53,9 @@ function requireMediaType<T extends string>(
   const isUTF8 =
     charsets.length < 2 && charsets.every(([, value]) => value.toLowerCase() === 'utf-8');
   const found = accepted.find((type) => type === given?.type);
-  if (found === undefined || !isUTF8)
+  if (found === undefined || !isUTF8) {
     throw unsupportedMediaType(accepted, request.method === 'PATCH' ? 'Accept-Patch' : 'Accept');
+  }
   return found;
 }
 
@@ -92,8 +94,9 @@ export function prepareRefusal(request: ApiRequest, response: ApiResponse): void
   if (
     request.sendContinue === undefined &&
     Number(request.headers['content-length']) <= maxDiscardedBytes
-  )
+  ) {
     return;
+  }
   response.shouldKeepAlive = false;
 }
 
@@ -142,7 +145,8 @@ export function parseObject(bytes: Buffer): Record<string, unknown> {
 
 /** Returns a parsed body; throws 400 unless it is an object. */
 export function requireObject(value: unknown): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw badRequest('the body must be a JSON object');
+  }
   return value as Record<string, unknown>;
 }

@@ -5,8 +5,9 @@ import { prefersHTML } from '../../security/prefers-html.js';
 export function rawValues(request: IncomingMessage, name: string): string[] {
   const values: string[] = [];
   const raw = request.rawHeaders;
-  for (let i = 0; i < raw.length; i += 2)
+  for (let i = 0; i < raw.length; i += 2) {
     if (raw[i]!.length === name.length && raw[i]!.toLowerCase() === name) values.push(raw[i + 1]!);
+  }
   return values;
 }
 

@@ -120,16 +120,19 @@ export function createApp(): Express {
   for (const [own, expressPrototype] of [
     [ApiRequest, express.request],
     [ApiResponse, express.response],
-  ] as const)
-    for (const key of Reflect.ownKeys(expressPrototype))
+  ] as const) {
+    for (const key of Reflect.ownKeys(expressPrototype)) {
       Object.defineProperty(
         own.prototype,
         key,
         Object.getOwnPropertyDescriptor(expressPrototype, key)!,
       );
+    }
+  }
   (app as { request: unknown }).request = ApiRequest.prototype;
   (app as { response: unknown }).response = ApiResponse.prototype;
-  for (const prototype of [ApiRequest.prototype, ApiResponse.prototype])
+  for (const prototype of [ApiRequest.prototype, ApiResponse.prototype]) {
     Object.defineProperty(prototype, 'app', { configurable: true, writable: true, value: app });
+  }
   return app;
 }

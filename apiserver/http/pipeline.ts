@@ -69,11 +69,15 @@ export function respondToMalformed(socket: Duplex, respond: () => void): void {
   const current = currentResponse(socket);
   const last = waiting.responses.at(-1) ?? current;
   if (!last) return isReceiving(socket) ? void socket.end() : respond();
-  if (last.req.complete)
+  if (last.req.complete) {
     return void last.once('close', () => {
       if (socket.writable) respond();
     });
+  }
   if (last !== current) return void last.removeAllListeners('socket').once('socket', respond);
-  if (last.headersSent) socket.destroy();
-  else respond();
+  if (last.headersSent) {
+    socket.destroy();
+  } else {
+    respond();
+  }
 }

@@ -45,8 +45,9 @@ const dateCache = { second: 0, text: '' };
  */
 function date(): string {
   const second = Math.floor(Date.now() / 1000);
-  if (second !== dateCache.second)
+  if (second !== dateCache.second) {
     Object.assign(dateCache, { second, text: new Date(second * 1000).toUTCString() });
+  }
   return dateCache.text;
 }
 
@@ -104,8 +105,11 @@ export class Encoder {
     this.#writeHead(req, res, code, length, more);
     if (req.method === 'HEAD') return void res.end();
     res.bytes += length;
-    if (typeof body === 'string') res.end(body, 'latin1');
-    else res.end(body);
+    if (typeof body === 'string') {
+      res.end(body, 'latin1');
+    } else {
+      res.end(body);
+    }
   }
 
   #writeHead(
@@ -139,9 +143,11 @@ export class Encoder {
   json(req: ApiRequest, res: ApiResponse, code: number, value: unknown): void {
     const text = JSON.stringify(value);
     const length = Buffer.byteLength(text);
-    if (length !== text.length || length > maxTextLength)
+    if (length !== text.length || length > maxTextLength) {
       this.send(req, res, code, Buffer.from(text));
-    else this.#send(req, res, code, length, text, headersOf(req)); // ASCII has the same bytes in latin1
+    } else {
+      this.#send(req, res, code, length, text, headersOf(req)); // ASCII has the same bytes in latin1
+    }
   }
 
   /** Sends the Status of an error; anything other than a StatusError is a 500 without detail. */

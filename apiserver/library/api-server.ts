@@ -202,10 +202,11 @@ function certificateOf({ certificate }: ApiServerOptions): ServingCertificate | 
 
 async function endpointOf(context: StartContext): Promise<Endpoint> {
   const { address = '127.0.0.1', port: wanted = 0, baseURL } = context.options;
-  if (isOpen(context) && !isLoopback(address))
+  if (isOpen(context) && !isLoopback(address)) {
     throw new Error(
       `anyone who reaches ${address} could change everything: set a token, authenticators or authorize`,
     );
+  }
   const port = wanted === 0 ? await freePort(address) : wanted;
   return { address, port, baseURL: baseURL ?? `${schemeOf(context.options)}://localhost:${port}` };
 }

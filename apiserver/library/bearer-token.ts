@@ -20,8 +20,9 @@ export function bearerToken(token: string, { user, groups = [] }: TokenUser): Au
     const { authorization } = request.headers;
     if (authorization === undefined) return undefined;
     const [, presented] = /^Bearer +([^ ]+)$/i.exec(authorization) ?? [];
-    if (presented === undefined || !timingSafeEqual(Buffer.from(digest(presented)), expected))
+    if (presented === undefined || !timingSafeEqual(Buffer.from(digest(presented)), expected)) {
       throw unauthorized();
+    }
     return { type: 'ClusterUser', user, groups: [...groups, 'system:authenticated'] };
   };
 }

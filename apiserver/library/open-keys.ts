@@ -6,7 +6,8 @@ import { Keys, KeysFile, newKeys } from '../../security/keyring.js';
  * by its owner only, if there is none. Servers that share a store need the same keys.
  */
 export function openKeys(file: string): Keys {
-  if (!existsSync(file))
+  if (!existsSync(file)) {
     writeFileSync(file, `${JSON.stringify(newKeys(), null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  }
   return new Keys(KeysFile.parse(JSON.parse(readFileSync(file, 'utf8'))));
 }

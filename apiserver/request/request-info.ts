@@ -104,8 +104,9 @@ export function parseRequest(
   const root = paths.documents.has(path)
     ? undefined
     : paths.mounts.find((mount) => path.startsWith(mount));
-  if (root !== undefined)
+  if (root !== undefined) {
     return parseResource(method, path.slice(root.length), query, registry, request.headers.accept);
+  }
   const eventKind = eventsPaths.includes(path) && registry.eventKind;
   if (eventKind) return parseEvents(method, eventKind, query, request.headers.accept);
   const type = otherType(path, method, request, paths);
@@ -166,8 +167,9 @@ function checkProviderMethod(
   if (
     !methods.includes(method) ||
     (method === 'OPTIONS' && headers['access-control-request-method'] === undefined)
-  )
+  ) {
     throw methodNotAllowed(method.toLowerCase(), undefined, methods);
+  }
   return 'provider';
 }
 
@@ -181,19 +183,23 @@ function parseResource(
   registry: Registry,
   accept: string | undefined,
 ): ResourceRequestInfo {
-  if (method === 'GET' && watchPrefix.test(rest))
+  if (method === 'GET' && watchPrefix.test(rest)) {
     return parseResource(method, rest.replace(watchPrefix, ''), withWatch(query), registry, accept);
+  }
   const [resource = '', name, subresource, ...more] = rest.split('/');
   const kind = registry.kindOf(resource);
   if (!kind || more.length > 0 || name === '' || subresource === '') throw noSuchPath();
   if (name !== undefined && name !== '~' && !isName(name)) throw notFound(kind, name);
-  if (name === '~' && kind.resource !== 'accounts' && kind.resource !== 'sessions')
+  if (name === '~' && kind.resource !== 'accounts' && kind.resource !== 'sessions') {
     throw notFound(kind, name);
-  if (subresource !== undefined)
+  }
+  if (subresource !== undefined) {
     return parseAction(method, kind, name!, subresource, query, registry, accept);
+  }
   const verb = verbOf(method, name !== undefined, isWatch(query));
-  if (!verb || !kind.verbs.includes(verb))
+  if (!verb || !kind.verbs.includes(verb)) {
     throw methodNotAllowed(verb ?? method.toLowerCase(), kind, allowed(kind, name !== undefined));
+  }
   return {
     type: 'resource',
     kind,

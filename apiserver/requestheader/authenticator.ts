@@ -69,8 +69,11 @@ export class RequestHeaderAuthenticator {
     if (!assertedHeaders) return;
     if (!this.#isTrusted(req.socket)) return this.#endUnverified(req, res);
     req.assertedHeaders = assertedHeaders;
-    if (this.caller(req)) removeHeaders(req, browserHeaders);
-    else req.assertedHeaders = undefined;
+    if (this.caller(req)) {
+      removeHeaders(req, browserHeaders);
+    } else {
+      req.assertedHeaders = undefined;
+    }
   }
 
   /** Returns the asserted user under the current trust; undefined if there is none. */
@@ -115,11 +118,12 @@ export class RequestHeaderAuthenticator {
     peer.trust = trust;
     peer.periods = isAllowed ? trustedPeriods(peer.chains, trust.certificates) : [];
     const now = Date.now();
-    if (!peer.periods.some(({ from, until }) => from <= now && now <= until))
+    if (!peer.periods.some(({ from, until }) => from <= now && now <= until)) {
       this.#log.warn(
         { serial: peer.presented[0]!.serialNumber },
         isAllowed ? refusalOf(peer) : refusals.notAllowed,
       );
+    }
   }
 }
 
@@ -136,8 +140,9 @@ function peerOf(socket: TLSSocket): Peer | undefined {
     let one: DetailedPeerCertificate | undefined = first;
     one?.raw && !presented.has(one) && presented.size < maxChainLength;
     one = one.issuerCertificate
-  )
+  ) {
     presented.add(one);
+  }
   try {
     const chain = [...presented].map(({ raw }) => new X509Certificate(raw));
     return {

@@ -39,11 +39,12 @@ export function removeHeaders(
 ): AssertedHeaders | undefined {
   const { rawHeaders } = request;
   let found: [string, string][] | undefined;
-  for (let i = 0; i < rawHeaders.length; i += 2)
+  for (let i = 0; i < rawHeaders.length; i += 2) {
     if (pattern.test(rawHeaders[i]!)) {
       found ??= [];
       found.push([rawHeaders[i]!.toLowerCase(), rawHeaders[i + 1]!]);
     }
+  }
   if (!found) return undefined;
   const { headers, headersDistinct } = request; // Node computes both from the raw headers on first access
   for (const [name] of found) {
@@ -87,8 +88,9 @@ export function userOf(
       users.length !== 1 ||
       uids.length > 1 ||
       [...users, ...uids, ...groups].some((text) => invisible.test(text))
-    )
+    ) {
       return undefined;
+    }
     const extra = extraOf(values, extraHeaderPrefixes);
     return {
       user: users[0]!,
@@ -110,12 +112,14 @@ function extraOf(
   prefixes: readonly string[],
 ): Record<string, string[]> | undefined {
   const extra = new Map<string, string[]>();
-  for (const prefix of prefixes)
-    for (const [name, value] of headers)
+  for (const prefix of prefixes) {
+    for (const [name, value] of headers) {
       if (name.startsWith(prefix)) {
         const key = decoded(name.slice(prefix.length));
         extra.set(key, [...(extra.get(key) ?? []), value]);
       }
+    }
+  }
   return extra.size > 0 ? Object.fromEntries(extra) : undefined;
 }
 

@@ -98,8 +98,9 @@ export function parseProxySettings(settings: ProxySettings): ProxyTrust {
       throw new Error(`certificate ${i + 1} of ${blocks.length} cannot be read`);
     }
   });
-  if (!certificates.some(({ ca }) => ca))
+  if (!certificates.some(({ ca }) => ca)) {
     throw new Error('none of the certificates is a CA certificate');
+  }
   const subjectCount = (name: string): number =>
     certificates.filter(({ subject }) => subject === name).length;
   return {

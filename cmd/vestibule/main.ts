@@ -34,32 +34,40 @@ export async function main(args: readonly string[]): Promise<void> {
     (subcommand !== undefined &&
       Object.hasOwn(subcommands, subcommand) &&
       !subcommands[subcommand]!.isLocal)
-  )
+  ) {
     return (await import('./client/run.js')).run(subcommand, rest, process.env);
+  }
   if (
     subcommand !== undefined &&
     Object.hasOwn(subcommands, subcommand) &&
     ['--help', '-h'].includes(rest[0]!)
-  )
+  ) {
     return help(subcommand);
+  }
   if (subcommand === 'serve') return serve(rest);
   if (subcommand === 'keys' && rest[1] && rest.length === 2) return keys(rest[0]!, rest[1]);
-  if (subcommand === 'snapshot' || subcommand === 'epoch')
+  if (subcommand === 'snapshot' || subcommand === 'epoch') {
     return (await import('./admin/snapshot.js'))[subcommand](rest, process.env);
-  if (subcommand === 'config')
+  }
+  if (subcommand === 'config') {
     return (await import('./admin/config-check.js')).config(rest, process.env);
+  }
   if (subcommand === 'mail') return (await import('./admin/mail-test.js')).mail(rest, process.env);
-  if (subcommand === 'policy' && rest[0] === 'explain')
+  if (subcommand === 'policy' && rest[0] === 'explain') {
     return (await import('./client/run.js')).run(subcommand, rest, process.env);
-  if (subcommand === 'policy' && rest[0] === 'prove')
+  }
+  if (subcommand === 'policy' && rest[0] === 'prove') {
     return (await import('./admin/prove-policy.js')).provePolicy(rest.slice(1), process.env);
+  }
   if (subcommand === 'policy') return (await import('./admin/policy-text.js')).policy(rest);
-  if (subcommand === 'version' || subcommand === '--version')
+  if (subcommand === 'version' || subcommand === '--version') {
     return void process.stdout.write(
       `${(await import('../../observability/build-info.js')).release}\n`,
     );
-  if (subcommand !== undefined && !Object.hasOwn(subcommands, subcommand))
+  }
+  if (subcommand !== undefined && !Object.hasOwn(subcommands, subcommand)) {
     throw unknownSubcommand(subcommand);
+  }
   process.stderr.write(overview());
   process.exitCode = 2;
 }
@@ -79,10 +87,14 @@ async function keys(step: string, file: string): Promise<void> {
 }
 
 function help(subcommand: string | undefined): void {
-  if (subcommand !== undefined && !Object.hasOwn(subcommands, subcommand))
+  if (subcommand !== undefined && !Object.hasOwn(subcommands, subcommand)) {
     throw unknownSubcommand(subcommand);
-  if (subcommand === undefined) process.stdout.write(overview());
-  else printHelp(subcommand);
+  }
+  if (subcommand === undefined) {
+    process.stdout.write(overview());
+  } else {
+    printHelp(subcommand);
+  }
 }
 
 async function serve(args: readonly string[]): Promise<void> {
@@ -109,7 +121,7 @@ async function serve(args: readonly string[]): Promise<void> {
   const service = await startService(config, log, root);
   reopen = () => service.reopen();
   let isStopping = false;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (isStopping) process.exit(1);
       isStopping = true;
@@ -128,6 +140,7 @@ async function serve(args: readonly string[]): Promise<void> {
           },
         );
     });
+  }
   channel('vestibule.started').publish(service); // for instruments that are loaded beside the service
   process.stdout.write(
     `ready ${service.baseURL} ${service.url}${service.secureURL ? ` ${service.secureURL}` : ''}\n`,
@@ -147,10 +160,11 @@ async function printFirstOperatorLink(
   service: Pick<Service, 'inviteFirstOperator'>,
 ): Promise<void> {
   const link = await service.inviteFirstOperator();
-  if (link !== undefined)
+  if (link !== undefined) {
     process.stdout.write(
       `No one operates this service yet. Open this link within 24 hours to become its first operator:\n${link}\n`,
     );
+  }
 }
 
 /**
@@ -170,10 +184,11 @@ export function report(error: unknown): void {
   const lines = isConfigError(error)
     ? error.problems
     : [error instanceof Error ? error.message : String(error)];
-  for (const line of lines)
+  for (const line of lines) {
     process.stderr.write(
       `${error instanceof KubectlStyleError ? '' : `${program}: `}${stripControls(line)}\n`,
     );
+  }
   process.exit(exitCodeOf(error));
 }
 

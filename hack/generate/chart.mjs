@@ -118,10 +118,12 @@ export function valuesOf(text, parse) {
       fallback !== null &&
       !Array.isArray(fallback) &&
       Object.keys(fallback).length > 0;
-    if (!said.endsWith('.'))
+    if (!said.endsWith('.')) {
       throw new Error(`values.yaml: ${path} has no comment that is a sentence`);
-    if (is === undefined && !isTree && !['string', 'number', 'boolean'].includes(typeof fallback))
+    }
+    if (is === undefined && !isTree && !['string', 'number', 'boolean'].includes(typeof fallback)) {
       throw new Error(`values.yaml: ${path} needs "@is"`);
+    }
     if (!isTree) closed = depth;
     found.push({
       path: [...within],
@@ -167,20 +169,25 @@ export function valuesSchema(values, settings) {
       ? { description: said, allOf: [{ $ref: own.$ref }], default: own.default }
       : { description: said, ...own };
     if (isSettings) schema.properties.limits = limitsSchema();
-    if (isSettings)
+    if (isSettings) {
       for (const { name, value, oneOf, describe } of given(settings).filter(
         ({ limit }) => limit === undefined,
-      ))
+      )) {
         schema.properties[name] = {
           description: describe,
           ...settingShapes[value],
           ...(oneOf && { enum: ['', ...oneOf] }),
         };
+      }
+    }
     if (path[0] === 'config' && path.length === 2) {
-      if (!given(settings).some(({ name }) => name === path[1]))
+      if (!given(settings).some(({ name }) => name === path[1])) {
         throw new Error(`values.yaml: config.${path[1]} is no setting`);
+      }
       Object.assign(parent.properties[path[1]], { description: said, default: fallback });
-    } else parent.properties[path.at(-1)] = schema;
+    } else {
+      parent.properties[path.at(-1)] = schema;
+    }
   }
   return root;
 }

@@ -240,10 +240,11 @@ export function errorsReference(codes, source) {
 function assertComplete(what, names, meaningOf) {
   const missing = names.filter((name) => meaningOf[name] === undefined);
   const stray = Object.keys(meaningOf).filter((name) => !names.includes(name));
-  if (missing.length > 0 || stray.length > 0)
+  if (missing.length > 0 || stray.length > 0) {
     throw new Error(
       `hack/generate/reference.mjs: ${what}s without a meaning: ${missing.join(', ') || 'none'}; meanings of none: ${stray.join(', ') || 'none'}`,
     );
+  }
 }
 
 /** Returns the reference of alerts with rule, duration and runbook. */

@@ -6,9 +6,11 @@ const references = /"#\/components\/schemas\/(\w+)"/g;
  */
 export function pageTypes({ components: { schemas } }, imported) {
   const names = new Set(imported);
-  for (const name of names)
-    for (const [, referred] of JSON.stringify(schemas[name]).matchAll(references))
+  for (const name of names) {
+    for (const [, referred] of JSON.stringify(schemas[name]).matchAll(references)) {
       names.add(referred);
+    }
+  }
   const body = [...names]
     .sort()
     .map(
@@ -30,8 +32,9 @@ function typeOf(schema, indent) {
   if (schema.enum) return schema.enum.map(quoted).join(' | ');
   const branches = schema.anyOf ?? schema.oneOf;
   if (branches) return branches.map((one) => typeOf(one, indent)).join(' | ');
-  if (Array.isArray(schema.type))
+  if (Array.isArray(schema.type)) {
     return schema.type.map((type) => typeOf({ ...schema, type }, indent)).join(' | ');
+  }
   switch (schema.type) {
     case 'string':
       return 'string';
@@ -53,10 +56,11 @@ function typeOf(schema, indent) {
 
 function object({ properties = {}, required = [], additionalProperties }, indent) {
   const names = Object.keys(properties);
-  if (names.length === 0)
+  if (names.length === 0) {
     return typeof additionalProperties === 'object'
       ? `Record<string, ${typeOf(additionalProperties, indent)}>`
       : 'Record<string, never>';
+  }
   const inner = `${indent}  `;
   return `{\n${names.map((name) => `${inner}${/^\w+$/.test(name) ? name : quoted(name)}${required.includes(name) ? '' : '?'}: ${typeOf(properties[name], inner)};`).join('\n')}\n${indent}}`;
 }

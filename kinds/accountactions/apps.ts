@@ -74,8 +74,9 @@ export const apps = defineAction({
   async run(call, account) {
     const { name } = account.metadata;
     const { caller } = call;
-    if (caller.type !== 'Account' || caller.account !== name)
+    if (caller.type !== 'Account' || caller.account !== name) {
       throw forbidden('only the person themselves may see their apps', Account, name);
+    }
     const facts = await factsOf(call, account, caller);
     const clients = (await call.store(Client).list())
       .filter(({ spec }) => spec.appMenu !== 'NoOne' && hasStart(spec))
@@ -171,13 +172,14 @@ async function accessBySignIn(
     byPasskey,
     isListed(client) ? ['Group'] : undefined,
   );
-  if (!strongest.allowed)
+  if (!strongest.allowed) {
     return {
       access: 'Refused',
       groups: await where(strongest.groups ?? [], (group) =>
         mayWithGroup(call, client, byPasskey, group),
       ),
     };
+  }
   const byCode = () => decideSignIn(call, client, factsAfter('EmailCode', 0));
   if (passkeys > 0 || (await byCode()).allowed) return { access: 'SignInAgain' };
   return { access: 'PasskeyRequired' };

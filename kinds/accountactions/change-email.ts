@@ -100,8 +100,9 @@ const codeMacInput = (
  * code must be entered in a browser.
  */
 function sessionOf({ caller }: Call, name: string): string {
-  if (caller.type !== 'Account' || caller.account !== name || caller.session === undefined)
+  if (caller.type !== 'Account' || caller.account !== name || caller.session === undefined) {
     throw badRequest('only the owner can change the address, in a browser that is signed in');
+  }
   return caller.session;
 }
 
@@ -123,10 +124,11 @@ export const newAddressChallenge = defineAction({
     const { limits } = call.settings;
     const requester = requesterOf(call, canonicalAddress(email));
     const mails = mailLimits(limits, requester);
-    if (!isWithinLengths(email))
+    if (!isWithinLengths(email)) {
       throw invalid({ ...Account, kind: 'EmailChallenge' }, name, [
         invalidValue('spec.email', 'must be an email address'),
       ]);
+    }
     const faults = newAddressFaults(email, 'spec.email');
     if (faults.length > 0) throw invalid({ ...Account, kind: 'EmailChallenge' }, name, faults);
     requireRecentAuthentication(call, Account, name, passkeys);
@@ -239,8 +241,11 @@ async function changeAddress(
   if (canonicalAddress(account.status.email.address) !== canonicalAddress(address)) {
     const refusal = await signUpRefusal(tx, call, name, address);
     if (refusal) return refusal;
-    if (await isTakenAddress(tx, call, address)) await takeAddress(tx, call, name);
-    else await revokeOtherSessions(tx, call, name, { endsApps: true });
+    if (await isTakenAddress(tx, call, address)) {
+      await takeAddress(tx, call, name);
+    } else {
+      await revokeOtherSessions(tx, call, name, { endsApps: true });
+    }
     const addressChanged = {
       host: new URL(call.settings.baseURL).host,
       browser: describeBrowser(call.request.userAgent),
@@ -335,10 +340,11 @@ async function verifyCode<T>(
       if (challenge.triesLeft <= 0) throw codeExpired('no tries are left', name);
       if (call.now > challenge.expires) throw codeExpired('it has expired', name);
       const { triesLeft: left } = challenge;
-      if (!isCode(code, challenge.length))
+      if (!isCode(code, challenge.length)) {
         throw wrongCode(name, `must be ${challenge.length} digits; ${left} tries left`, {
           triesLeft: left,
         });
+      }
       const requester = requesterOf(call, canonicalAddress(challenge.address));
       await assertCodesNotLocked(tx, canonicalAddress(challenge.address), requester, call);
       if (isCodeOf(call, session, challenge, code)) {
@@ -346,8 +352,9 @@ async function verifyCode<T>(
         const { countedMails = [] } = challenge;
         return { mails: countedMails, outcome: await onVerified(tx, challenge.address) };
       }
-      if (challenge.replaced?.some((earlier) => isCodeOf(call, session, earlier, code)))
+      if (challenge.replaced?.some((earlier) => isCodeOf(call, session, earlier, code))) {
         return { mails: [], outcome: replacedCode(name, left) };
+      }
       await countWrongCode(tx, canonicalAddress(challenge.address), requester, call);
       challenge.triesLeft -= 1;
       writeChallenge(tx, session, challenge);

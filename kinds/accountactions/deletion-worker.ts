@@ -32,13 +32,15 @@ export function closingWorker(store: Store): Worker<ClosingRow> {
       if (row.why === 'Disabled' && (!account || deletionTimestamp)) return { done: true };
       // Later sign-ins stay: the account may have been enabled again.
       await endSessions(call, { account: row.account, seconds: Math.floor(row.asked / 1000) });
-      for (const { metadata } of await call.store(Grant).list(row.account))
+      for (const { metadata } of await call.store(Grant).list(row.account)) {
         await call.change(async (tx) => tx.add(await call.ports.revokeGrants([metadata.name])));
+      }
       if (row.why === 'Disabled') return { done: true };
       await removeOwned(store, call, row.account);
       await removeInteractions(store, call, row.account);
-      if (account && deletionTimestamp)
+      if (account && deletionTimestamp) {
         await removeAccount(store, call, row, account.status.email.address);
+      }
       await removeOwned(store, call, row.account);
       return { done: true };
     },
@@ -50,8 +52,9 @@ async function removeOwned(store: Store, call: Call, account: string): Promise<v
   for (const kind of store.registry.kinds) {
     if (!kind.owner || kind.owner === 'metadata.name') continue;
     const names = (await call.store(kind).list(account)).map(({ metadata }) => metadata.name);
-    for (let i = 0; i < names.length; i += batchSizes.deleted)
+    for (let i = 0; i < names.length; i += batchSizes.deleted) {
       await erase(call, kind, names.slice(i, i + batchSizes.deleted));
+    }
   }
   await call.change(async (tx) =>
     tx.add({

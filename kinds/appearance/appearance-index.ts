@@ -49,8 +49,9 @@ export class AppearanceIndex {
 
   constructor(store: Store) {
     this.#informer = new Informer(store, Appearance, (before, after) => {
-      if ((after ?? before)!.metadata.name === appearanceName)
+      if ((after ?? before)!.metadata.name === appearanceName) {
         this.#current = after ? appearanceOf(after) : noAppearance;
+      }
     });
   }
 

@@ -76,8 +76,11 @@ export const Appearance = defineKind({
       const { accentColor, logo } = next.spec;
       // The types of a manifest are checked only after this.
       if (typeof accentColor === 'string') next.spec.accentColor = accentColor.toLowerCase();
-      if (logo === undefined) delete next.internal;
-      else if (typeof logo === 'string' && logo !== old?.spec.logo) await storeLogo(next, logo);
+      if (logo === undefined) {
+        delete next.internal;
+      } else if (typeof logo === 'string' && logo !== old?.spec.logo) {
+        await storeLogo(next, logo);
+      }
     },
     validate: async ({ metadata, spec, internal }) => [
       ...(metadata.name === appearanceName
@@ -129,7 +132,8 @@ const faultsOf = (field: string, fault: string | false | undefined): Cause[] =>
 /** Creates the Appearance if it is absent, so that it can always be read; runs once at start. */
 export async function declareAppearance(store: Store): Promise<void> {
   await store.change(store.systemCall(), async (tx) => {
-    if (!(await tx.get(Appearance, appearanceName)))
+    if (!(await tx.get(Appearance, appearanceName))) {
       await tx.create(Appearance, { metadata: { name: appearanceName }, spec: {} });
+    }
   });
 }

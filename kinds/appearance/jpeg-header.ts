@@ -26,8 +26,9 @@ const isFactor = (factor: number): boolean => factor >= 1 && factor <= maxSampli
 function sizeOf(header: Buffer): { width: number; height: number } | undefined {
   const count = header[9] ?? 0;
   if (count < 1 || count > maxComponents || header.length !== 10 + 3 * count) return undefined;
-  for (let at = 11; at < header.length; at += 3)
+  for (let at = 11; at < header.length; at += 3) {
     if (!isFactor(header[at]! >> 4) || !isFactor(header[at]! & 15)) return undefined;
+  }
   return { height: header.readUInt16BE(5), width: header.readUInt16BE(7) };
 }
 

@@ -49,10 +49,12 @@ interface Format {
  * images without a bound.
  */
 function boundPNG(file: Buffer): Image | undefined {
-  if (file.length < 33 || file.toString('latin1', 12, 16) !== 'IHDR' || file[28] !== 0)
+  if (file.length < 33 || file.toString('latin1', 12, 16) !== 'IHDR' || file[28] !== 0) {
     return undefined;
-  for (let at = 33; at + 8 <= file.length; at += file.readUInt32BE(at) + 12)
+  }
+  for (let at = 33; at + 8 <= file.length; at += file.readUInt32BE(at) + 12) {
     if (file.toString('latin1', at + 4, at + 8) === 'IHDR') return undefined;
+  }
   return { width: file.readUInt32BE(16), height: file.readUInt32BE(20), file };
 }
 
@@ -86,16 +88,19 @@ export async function encodeLogo(
   const format = formats.find(({ signature }) =>
     file.subarray(0, signature.length).equals(signature),
   );
-  if (!format || file.toString('base64') !== text)
+  if (!format || file.toString('base64') !== text) {
     return { fault: 'must be a PNG or JPEG image in base64' };
-  if (file.length > maxLogoBytes)
+  }
+  if (file.length > maxLogoBytes) {
     return { fault: `must have at most ${maxLogoBytes} bytes (got ${file.length})` };
+  }
   const bounded = format.bound(file);
   if (!bounded) return { fault: `must be a ${format.name}` };
-  if (!isAccepted(bounded))
+  if (!isAccepted(bounded)) {
     return {
       fault: `must have at most ${maxLogoSide} x ${maxLogoSide} pixels (got ${bounded.width} x ${bounded.height})`,
     };
+  }
   const image = await encodeInWorker(bounded.file, format).catch(() => undefined);
   if (!image) return { fault: `must be a complete ${format.name}` };
   if (!isAccepted(image)) return { fault: `must be a ${format.name} of one image` };

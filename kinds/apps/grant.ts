@@ -179,10 +179,11 @@ export const Grant = defineKind({
       if (!next) return;
       const { internal } = next;
       internal.decision = old.internal.decision + 1;
-      if (next.status.shareDecisions)
+      if (next.status.shareDecisions) {
         next.status.shareDecisions = next.status.shareDecisions.filter(
           ({ scope }) => !removed.includes(scope),
         );
+      }
       internal.rejected = [...new Set([...old.internal.rejected, ...removed])];
       for (const scope of removed) delete internal.claims?.[scope];
     },
@@ -199,11 +200,15 @@ const mayOnlyNarrow = ({ caller }: Call): boolean =>
 function wideningCauses(next: readonly string[], old: readonly string[]): Cause[] {
   const causes: Cause[] = [];
   for (const [i, scope] of next.entries()) {
-    if (next.indexOf(scope) < i) causes.push(duplicateValue(`spec.scopes[${i}]`));
-    else if (!old.includes(scope)) causes.push(forbiddenField(`spec.scopes[${i}]`, onlyRemoved));
+    if (next.indexOf(scope) < i) {
+      causes.push(duplicateValue(`spec.scopes[${i}]`));
+    } else if (!old.includes(scope)) {
+      causes.push(forbiddenField(`spec.scopes[${i}]`, onlyRemoved));
+    }
   }
-  if (old.includes('openid') && !next.includes('openid'))
+  if (old.includes('openid') && !next.includes('openid')) {
     causes.push(requiredValue('spec.scopes', 'openid; delete the grant to end it'));
+  }
   return causes;
 }
 

@@ -26,10 +26,12 @@ export function assertSessionValid(
   account: AccountObject | undefined,
   { metadata, internal }: InteractionObject,
 ): asserts account is AccountObject {
-  if (!account || account.status.disabledTimestamp)
+  if (!account || account.status.disabledTimestamp) {
     throw expired('the account was deleted or disabled', Interaction, metadata.name);
-  if (!isSignInValid(account, internal.login!))
+  }
+  if (!isSignInValid(account, internal.login!)) {
     throw expired('this sign-in was revoked from another session', Interaction, metadata.name);
+  }
 }
 
 /**

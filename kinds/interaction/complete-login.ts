@@ -41,16 +41,21 @@ export async function denialReason(
   { existingAccount, name, address, method, passkey }: VerifiedPerson,
 ): Promise<StatusError | undefined> {
   const { metadata, internal } = interaction;
-  if (existingAccount?.status.disabledTimestamp)
+  if (existingAccount?.status.disabledTimestamp) {
     return forbidden('this account is disabled', Interaction, metadata.name);
+  }
   const isFullStrength = passkey === undefined || hasFullStrength(passkey, call.now);
   const { demandedAcr } = internal;
-  if (demandedAcr !== undefined && authenticationClaims(method, isFullStrength).acr !== demandedAcr)
+  if (
+    demandedAcr !== undefined &&
+    authenticationClaims(method, isFullStrength).acr !== demandedAcr
+  ) {
     return forbidden(
       `The app asks for a stronger sign-in.${fullStrengthNotice(passkey)}`,
       Interaction,
       metadata.name,
     );
+  }
   const person = {
     account: existingAccount && name,
     address,

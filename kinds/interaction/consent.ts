@@ -75,11 +75,12 @@ export const consent = defineAction({
 
 /** Throws 403 with the rule's message if policy refuses the sign-in itself. */
 function assertNotRefused({ metadata, status: { refusal } }: InteractionObject): void {
-  if (refusal)
+  if (refusal) {
     throw forbidden(refusal.message, Interaction, metadata.name, {
       ...(refusal.policyDecision && { policyDecision: refusal.policyDecision }),
       ...(refusal.messages && { messages: refusal.messages }),
     });
+  }
 }
 
 /** The interaction, the person who consents, and the requested scopes that still exist, by id. */
@@ -142,13 +143,16 @@ async function loadPerson(
   call: Call,
 ): Promise<ConsentContext['person']> {
   const session = await tx.get(Session, internal.session!);
-  if (!session || session.metadata.deletionTimestamp || session.internal.expires <= call.now)
+  if (!session || session.metadata.deletionTimestamp || session.internal.expires <= call.now) {
     throw expired('the session this sign-in continued has ended', Interaction, metadata.name);
+  }
   const account = await tx.get(Account, internal.account!);
-  if (!account || account.status.disabledTimestamp)
+  if (!account || account.status.disabledTimestamp) {
     throw expired('the account was deleted or disabled', Interaction, metadata.name);
-  if (!isSessionValid(account, session.metadata.name, session.internal.loginSeconds))
+  }
+  if (!isSessionValid(account, session.metadata.name, session.internal.loginSeconds)) {
     throw expired('the session this sign-in continued has ended', Interaction, metadata.name);
+  }
   return { account, session };
 }
 
@@ -188,11 +192,12 @@ async function checkScopes(
       continue;
     }
     const notShownReason = claimsNotShownReason(interaction, requestedScope);
-    if (notShownReason)
+    if (notShownReason) {
       causes.push(invalidValue(field, `${notShownReason}; get the interaction again`));
-    else {
-      if (decision.name && !call.dryRun)
+    } else {
+      if (decision.name && !call.dryRun) {
         shareDecisions.push({ scope, policyDecision: decision.name });
+      }
       await decision.recordIn?.(tx); // after its name was read, so that an object of it exists
     }
   }
@@ -281,8 +286,9 @@ async function saveGrant(
   const isOther = (scope: string): boolean => !interaction.spec.scopes.includes(scope);
   const others = before?.spec.scopes.filter(isOther) ?? [];
   const kept = new Set([...scopes, ...others]);
-  if (before?.spec.scopes.some((scope) => !kept.has(scope)))
+  if (before?.spec.scopes.some((scope) => !kept.has(scope))) {
     tx.add(await call.ports.revokeGrants([name]));
+  }
   await tx.update(Grant, name, (next) => {
     if (!before) forget(next);
     decided.claims = { ...claimsOf(before, others), ...decided.claims };

@@ -20,8 +20,9 @@ export const readDecision = defineAction({
       internal.refusedBy === undefined
         ? undefined
         : await call.store(PolicyDecision).get(internal.refusedBy);
-    if (decision?.spec.input.caller.name !== metadata.name)
+    if (decision?.spec.input.caller.name !== metadata.name) {
       throw notFound(PolicyDecision, internal.refusedBy ?? '');
+    }
     return decision;
   },
 });

@@ -35,19 +35,26 @@ export async function decorateInteraction(
   call: Call,
 ): Promise<void> {
   const { status } = interaction;
-  if (status.phase === 'Completed' || status.phase === 'Aborted')
+  if (status.phase === 'Completed' || status.phase === 'Aborted') {
     assertCurrentEpoch(interaction, call);
-  else assertNotExpired(interaction, call);
+  } else {
+    assertNotExpired(interaction, call);
+  }
   const end = endsAt(interaction, call.now, call.settings.limits.signInIdle);
   status.expirationTimestamp = toTimestamp(end);
   if (status.phase === 'LoginRequired') {
     status.methods = await permittedMethods(interaction, call);
-    if (interaction.internal.isResumable && call.ports.hasSessionCookie())
+    if (interaction.internal.isResumable && call.ports.hasSessionCookie()) {
       status.resumeTo = returnToOf(interaction, call);
-  } else if (status.phase === 'ConsentRequired') await addConsent(interaction, call);
-  else if (status.phase === 'Authenticated') await addRequired(interaction, call);
-  if (status.phase !== 'LoginRequired' && status.phase !== 'ConsentRequired')
+    }
+  } else if (status.phase === 'ConsentRequired') {
+    await addConsent(interaction, call);
+  } else if (status.phase === 'Authenticated') {
+    await addRequired(interaction, call);
+  }
+  if (status.phase !== 'LoginRequired' && status.phase !== 'ConsentRequired') {
     status.returnTo = returnToOf(interaction, call);
+  }
 }
 
 /** Adds what the app requires of a person who has not filled it in: the name, with scope `profile`. */
@@ -117,8 +124,9 @@ async function addConsent(interaction: InteractionObject, call: Call): Promise<v
     account.status.disabledTimestamp ||
     !session ||
     session.metadata.deletionTimestamp
-  )
+  ) {
     throw expired('the session this sign-in continued has ended', naming, metadata.name);
+  }
   status.account = accountSummary(account);
   const client = await call.store(Client).cached(spec.client);
   const isAgreed = await findAgreedScopes(call, internal.account!, {
@@ -215,7 +223,7 @@ function consentScopeOf(
   { name, scope, decision }: RequestedScope,
   { required, granted, values, valuesWithEmail = values }: ScopeFacts,
 ): ConsentScope {
-  if (!scope || !decision)
+  if (!scope || !decision) {
     return {
       name,
       title: name,
@@ -227,6 +235,7 @@ function consentScopeOf(
       allowed: false,
       preview: [],
     };
+  }
   const { title, titles, description, descriptions, sensitive } = scope;
   const { provider, audience, claims, permissions } = scope;
   const { allowed } = decision;

@@ -18,8 +18,9 @@ export const recordSignInDelivery = (
       interaction?.internal.email?.id !== id ||
       !interaction.status.emailChallenge ||
       interaction.status.emailChallenge.deliveryState === state
-    )
+    ) {
       return;
+    }
     await tx.update(Interaction, name, ({ status }) => {
       delete status.emailChallenge!.deliveryState;
       if (state !== undefined) status.emailChallenge!.deliveryState = state;

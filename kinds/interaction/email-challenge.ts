@@ -111,10 +111,11 @@ async function sendChallenge(
   email: string,
 ): Promise<InteractionObject> {
   const { name } = interaction.metadata;
-  if (!isWithinLengths(email))
+  if (!isWithinLengths(email)) {
     throw invalid({ ...Interaction, kind: 'EmailChallenge' }, name, [
       invalidValue('spec.email', 'must be an email address'),
     ]);
+  }
   assertPhase('LoginRequired', interaction, call);
   assertResendAllowed(interaction.internal.email, call);
   const address = canonicalAddress(email);
@@ -135,8 +136,9 @@ async function sendChallenge(
       await tx.spend(limits.interaction, name);
       const account = await tx.byUnique(Account, 'email', address);
       const faults = account ? [] : newAddressFaults(email, 'spec.email');
-      if (faults.length > 0)
+      if (faults.length > 0) {
         throw invalid({ ...Interaction, kind: 'EmailChallenge' }, name, faults);
+      }
       const isLinkOnly = isCeilingReached || (await lockedUntil(tx, address, requester, call)) > 0;
       const next = await tx.update(Interaction, name, (object) => {
         replaceChallenge(object, email, secrets, isLinkOnly, call);
@@ -178,8 +180,9 @@ export async function giveBackMails(call: Call, mails: readonly CountedMail[] = 
   if (call.dryRun) return;
   const network = networkMac(call);
   try {
-    for (const mail of mails)
+    for (const mail of mails) {
       if (mail.network === network) await call.giveBack(limitOf(call, mail), mail.at);
+    }
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
   }
@@ -213,11 +216,12 @@ function replaceChallenge(
   call: Call,
 ): void {
   const previous = internal.email;
-  if (previous)
+  if (previous) {
     internal.replaced = [
       ...internal.replaced,
       { id: previous.id, code: previous.code, link: previous.link },
     ].slice(-20);
+  }
   internal.email = {
     id,
     address,

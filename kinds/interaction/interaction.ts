@@ -46,8 +46,9 @@ export const Interaction = defineKind({
           next.status.phase === 'Completed' ||
           next.status.phase === 'Aborted' ||
           next.internal.returnTo === undefined
-        )
+        ) {
           throw conflict(Interaction, next.metadata.name, `it is already ${next.status.phase}`);
+        }
         next.status.phase = 'Aborted';
         delete next.status.emailChallenge;
         next.internal.aborted = 'Declined';

@@ -99,10 +99,12 @@ async function loginAttempt(
     object: interaction,
     method: proof.method,
   });
-  if (!decision.allowed)
+  if (!decision.allowed) {
     throw forbidden(refusalMessage(decision), Interaction, name, refusalDetails(decision));
-  if (interaction.internal.passkeyOnly && proof.method !== 'Passkey')
+  }
+  if (interaction.internal.passkeyOnly && proof.method !== 'Passkey') {
     throw forbidden('this sign-in must be by a passkey', Interaction, name);
+  }
   assertNotExpired(interaction, call);
   if (proof.method === 'Passkey') return signInByPasskey(call, name, proof.credential, decision);
   const outcome =
@@ -126,8 +128,9 @@ async function challengeOfLink(
 ): Promise<string> {
   const hash = digest(token);
   if (internal.email?.link === hash) return internal.email.id;
-  if (internal.replaced.some((one) => one.link === hash))
+  if (internal.replaced.some((one) => one.link === hash)) {
     throw proofExpired('replaced', metadata.name);
+  }
   const owner = await call.store(Interaction).byUnique('link', hash);
   throw owner
     ? forbidden('the emailed link belongs to another sign-in', Interaction, metadata.name)
@@ -215,13 +218,15 @@ async function signInByCode(
       assertCodeShape(interaction, code);
       const email = interaction.internal.email!;
       await assertCodesNotLocked(tx, canonicalAddress(email.address), requester, call, useTheLink);
-      if (!email.linkOnly && isCodeOf(call, name, email, code))
+      if (!email.linkOnly && isCodeOf(call, name, email, code)) {
         return {
           isFree: true,
           outcome: await completeSignIn(tx, call, interaction, { method: 'EmailCode', decision }),
         };
-      if (isReplaced(call, interaction, code))
+      }
+      if (isReplaced(call, interaction, code)) {
         return { isFree: true, outcome: proofExpired('replaced', name) };
+      }
       await countWrongCode(tx, canonicalAddress(email.address), requester, call);
       const next = await tx.update(Interaction, name, ({ internal, status }) => {
         const triesLeft = (internal.email!.triesLeft -= 1);
@@ -318,11 +323,12 @@ async function findOrCreateAccount(
   });
   if (denial) return denial;
   const timeZone = browserTimeZone(call);
-  if (existingAccount)
+  if (existingAccount) {
     return tx.update(Account, name, ({ status, internal }) => {
       if (timeZone !== undefined) internal.timeZone = timeZone;
       status.lastSignInTimestamp = toTimestamp(call.now);
       status.email.verifiedTimestamp = toTimestamp(call.now);
     });
+  }
   return createAccount(tx, { name, address, verified: call.now, timeZone });
 }

@@ -121,8 +121,9 @@ async function completeSignIn(
   assertPhase('LoginRequired', interaction, call);
   const passkey = await tx.get(Passkey, known.passkey.metadata.name);
   const account = await tx.get(Account, known.account.metadata.name);
-  if (!passkey || !account || passkey.metadata.uid !== known.passkey.metadata.uid)
+  if (!passkey || !account || passkey.metadata.uid !== known.passkey.metadata.uid) {
     throw notAccepted(name);
+  }
   if (!isCounterIncreased(passkey.internal.counter, verdict.counter)) {
     auditPossibleClone(call, known);
     throw notAccepted(name);

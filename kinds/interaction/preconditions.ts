@@ -20,14 +20,16 @@ export function assertCurrentEpoch(
 /** Throws 410 if the sign-in has expired or was idle for too long. */
 export function assertNotExpired(interaction: InteractionObject, call: PreconditionContext): void {
   assertCurrentEpoch(interaction, call);
-  if (call.now > interaction.internal.ends)
+  if (call.now > interaction.internal.ends) {
     throw expired('this sign-in has expired', naming, interaction.metadata.name);
+  }
   const { created, touched = created } = interaction.internal;
   const isIdle =
     interaction.status.phase === 'LoginRequired' &&
     call.now > touched + call.settings.limits.signInIdle;
-  if (isIdle)
+  if (isIdle) {
     throw expired('this sign-in was idle for too long', naming, interaction.metadata.name);
+  }
 }
 
 /** Returns the 409 for an action in the wrong phase. */
@@ -36,8 +38,9 @@ export const wrongPhase = ({ metadata, status }: InteractionObject): StatusError
 
 /** Throws 409 after returnTo was followed: the session authenticates the person from then on. */
 export function assertNotFollowed(interaction: InteractionObject): void {
-  if (interaction.internal.returnTo === undefined)
+  if (interaction.internal.returnTo === undefined) {
     throw conflict(naming, interaction.metadata.name, 'the interaction has already been completed');
+  }
 }
 
 /** Throws 410 if the sign-in has expired, 409 in any other phase. */

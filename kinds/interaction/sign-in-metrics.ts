@@ -50,8 +50,9 @@ export class SignInMetrics {
       const outcome = outcomeOf(error);
       this.#count?.('sign_in.failed');
       this.#metrics?.signIns.inc({ method, outcome });
-      if (outcome === 'Expired' && method !== 'Passkey')
+      if (outcome === 'Expired' && method !== 'Passkey') {
         this.#metrics?.singleUseRefused.inc({ kind: method });
+      }
       throw error;
     }
   }

@@ -153,8 +153,11 @@ export const Policy = defineKind({
       const created = await call.change((tx) =>
         createPolicy(tx, call, { spec, rules: checked.rules, metadata }),
       );
-      if (call.dryRun) created.status.impact = await call.ports.policy.replay(spec.cedar);
-      else await call.ports.policy.activate(created, checked.warnings);
+      if (call.dryRun) {
+        created.status.impact = await call.ports.policy.replay(spec.cedar);
+      } else {
+        await call.ports.policy.activate(created, checked.warnings);
+      }
       return created;
     },
   },
@@ -172,12 +175,13 @@ const inForceCondition = ({
 });
 
 function inForceState(inForce: boolean, isTried: boolean) {
-  if (inForce)
+  if (inForce) {
     return {
       status: 'True',
       reason: 'Newest',
       message: 'Every request is decided by this policy.',
     } as const;
+  }
   return isTried
     ? ({
         status: 'False',

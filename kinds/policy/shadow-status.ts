@@ -70,8 +70,9 @@ export function addToShadow(
   now: number,
 ): void {
   for (const [name, count] of entriesOf(counts)) shadow[name] += count;
-  for (const direction of ['nowRefused', 'nowAllowed'] as const)
+  for (const direction of ['nowRefused', 'nowAllowed'] as const) {
     shadow.examples[direction] = newest(shadow.examples[direction], added[direction]);
+  }
   if (lastDifferenceMs !== undefined) {
     const before = shadow.lastDifferenceTimestamp;
     const last = Math.max(lastDifferenceMs, before === undefined ? 0 : fromTimestamp(before));
@@ -99,7 +100,7 @@ export function isAgreed(
 export function agreedCondition(shadow: ShadowStatus): Condition {
   const { agreedTimestamp, lastDifferenceTimestamp, since, evaluated, unchanged } = shadow;
   const quietSince = lastDifferenceTimestamp ?? since;
-  if (agreedTimestamp !== undefined)
+  if (agreedTimestamp !== undefined) {
     return {
       type: 'Agreed',
       status: 'True',
@@ -107,6 +108,7 @@ export function agreedCondition(shadow: ShadowStatus): Condition {
       message: `No decision has differed since ${quietSince}; ${evaluated} were evaluated.`,
       lastTransitionTime: agreedTimestamp,
     };
+  }
   const differ = evaluated - unchanged;
   return {
     type: 'Agreed',

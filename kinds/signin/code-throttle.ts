@@ -103,8 +103,9 @@ export async function assertCodesNotLocked(
   advice = '',
 ): Promise<void> {
   const until = await lockedUntil(tx, address, requester, call);
-  if (until > 0)
+  if (until > 0) {
     throw tooManyRequestsUntil(until, call.now, `too many wrong codes for this address${advice}`);
+  }
 }
 
 /**

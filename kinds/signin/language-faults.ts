@@ -15,21 +15,24 @@ export function languageFaults(
   texts: Readonly<Record<string, string>> = {},
 ): Cause[] {
   const tags = Object.keys(texts);
-  if (tags.length > maxLanguages)
+  if (tags.length > maxLanguages) {
     return [
       tooManyItems(field, `must have at most ${maxLanguages} languages (got ${tags.length})`),
     ];
+  }
   return tags.flatMap((tag) => tagFaults(`${field}.${tag}`, tag));
 }
 
 function tagFaults(field: string, tag: string): Cause[] {
-  if (tag.length > maxTagLength)
+  if (tag.length > maxTagLength) {
     return [
       tooLongValue(field, `the language tag may not be more than ${maxTagLength} characters`),
     ];
+  }
   const canonical = canonicalTag(tag);
-  if (canonical === undefined)
+  if (canonical === undefined) {
     return [invalidValue(field, 'its name must be a language tag such as en or de-CH')];
+  }
   return canonical === tag ? [] : [invalidValue(field, `the language tag must be ${canonical}`)];
 }
 

@@ -65,8 +65,11 @@ export function takeChallenge(
 ): TakenChallenge {
   const { [purpose]: current, ...others } = holder.passkeyChallenges ?? {};
   if (!current) return unanswerableChallenge();
-  if (Object.keys(others).length > 0) holder.passkeyChallenges = others;
-  else delete holder.passkeyChallenges;
+  if (Object.keys(others).length > 0) {
+    holder.passkeyChallenges = others;
+  } else {
+    delete holder.passkeyChallenges;
+  }
   return now < current.expires
     ? { challenge: current.challenge, inForce: true }
     : unanswerableChallenge();

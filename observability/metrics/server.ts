@@ -59,8 +59,9 @@ export class MetricsPort {
     try {
       const page = this.#pages.get(req.url!.split('?', 1)[0]!);
       if (!page) return respond(req, res, 404, plainText, '404 page not found\n');
-      if (req.method === 'GET' || req.method === 'HEAD')
+      if (req.method === 'GET' || req.method === 'HEAD') {
         return respond(req, res, 200, page.type, await page.text());
+      }
       res.setHeader('Allow', 'GET, HEAD');
       respond(req, res, 405, plainText, 'only GET is served\n');
     } catch (error) {

@@ -148,8 +148,9 @@ export class EventWriter {
         hasFailed = false;
       } catch (error) {
         const { length: waiting } = this.#waiting;
-        if (!hasFailed || this.#isStopping)
+        if (!hasFailed || this.#isStopping) {
           this.#log.warn({ err: error, waiting }, 'decisions could not be recorded, retrying');
+        }
         hasFailed = true;
         if (this.#isStopping) break;
         await pause(delaysMs.retry, undefined, { ref: false });

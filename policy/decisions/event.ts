@@ -128,8 +128,9 @@ function seriesSubject(
   subjectAccount: string | undefined,
 ): string {
   const { caller, facts } = attributes;
-  if (isAboutPerson(attributes))
+  if (isAboutPerson(attributes)) {
     return `Account ${String(facts?.account ?? (caller.type === 'Account' ? caller.account : ''))} ${String(facts?.scope ?? '')} ${String(facts?.client ?? '')}`;
+  }
   switch (caller.type) {
     case 'Account':
       return `Account ${caller.account}`;
@@ -165,12 +166,13 @@ export async function writeEvent(
   }
   const key = objectKey(PolicyDecision, event.name);
   const existing = await tx.read(key);
-  if (existing)
+  if (existing) {
     return put(
       tx,
       store,
       addToSeries(encodedObjectOf(PolicyDecision, { key, revision: 0, ...existing }), event),
     );
+  }
   const owner = account === undefined ? undefined : await tx.get(Account, account);
   if (account === undefined || owner) put(tx, store, objectOf(event, store, owner));
 }

@@ -13,7 +13,7 @@ const cache = new WeakMap<Registry, ReadonlySet<string>>();
 /** Returns whether an action changes something when it is permitted. */
 export function isMutating(registry: Registry, action: string): boolean {
   let mutating = cache.get(registry);
-  if (!mutating)
+  if (!mutating) {
     cache.set(
       registry,
       (mutating = new Set([
@@ -23,5 +23,6 @@ export function isMutating(registry: Registry, action: string): boolean {
           .map(({ of, subresource }) => `${of.resource}/${subresource}`),
       ])),
     );
+  }
   return mutating.has(action);
 }

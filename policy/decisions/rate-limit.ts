@@ -38,13 +38,15 @@ export class EventRateLimiter {
 
   /** Takes one refusal of the owner's quota and of the quota of all owners per minute. */
   takeRefusal(owner: string, now = performance.now()): boolean {
-    if (now - this.#allRefusals.windowStart >= minuteMs)
+    if (now - this.#allRefusals.windowStart >= minuteMs) {
       this.#allRefusals = { windowStart: now, count: 0 };
+    }
     if (
       this.#allRefusals.count >= this.#limits.recordedRefusalsInAll ||
       !this.take('refusals', owner, now)
-    )
+    ) {
       return false;
+    }
     this.#allRefusals.count += 1;
     return true;
   }

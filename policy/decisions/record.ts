@@ -102,8 +102,9 @@ function inputOf(request: AuthorizationRequest, name: string | undefined): Input
     'acrRequested',
     'scopesRequested',
     'site',
-  ])
+  ]) {
     Object.assign(recordedFacts, { [fact]: value(fact) });
+  }
   return {
     caller: {
       type: caller.type as Input['caller']['type'],

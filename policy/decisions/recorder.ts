@@ -80,11 +80,13 @@ export class Recorder {
     const { caller, action, kind } = attributes;
     if (caller.type === 'System' || response.policy === '') return response;
     if (recorded !== 'change') {
-      if (!response.allowed)
+      if (!response.allowed) {
         return recorded === 'permission' ? response : this.#recordRefusal(attributes, response);
+      }
       if (!kind && publicActions.has(action)) return response;
-      if (!isMutating(this.#store.registry, action))
+      if (!isMutating(this.#store.registry, action)) {
         return this.#countInSeries(attributes, response);
+      }
     }
     return new ChangeDecision(response, () => this.#changeRecord(attributes, response));
   }
@@ -95,10 +97,12 @@ export class Recorder {
   }
 
   #recordRefusal(attributes: AuthorizationAttributes, response: AuthorizationResponse): Decision {
-    if (attributes.caller.type === 'Anonymous' || attributes.action === 'share')
+    if (attributes.caller.type === 'Anonymous' || attributes.action === 'share') {
       return this.#countInSeries(attributes, response);
-    if (!this.#writer.hasRoom || !this.#limits.takeRefusal(rateLimitKey(attributes, false)))
+    }
+    if (!this.#writer.hasRoom || !this.#limits.takeRefusal(rateLimitKey(attributes, false))) {
       return withName(response, this.#addToSeries(attributes, response), attributes);
+    }
     const explained = this.#explained(attributes, response);
     const event = singleEvent(attributes, explained);
     this.#writer.add(event);
@@ -175,8 +179,11 @@ export class Recorder {
       name: event.name,
       recordIn: async (tx, isNamed) => {
         const isShown = isNamed || !response.allowed;
-        if (isSingle || (isShown && !hasNoAccount)) await writeEvent(tx, this.#store, event);
-        else tx.after(() => this.#writer.countInSeries(attributes, response, account));
+        if (isSingle || (isShown && !hasNoAccount)) {
+          await writeEvent(tx, this.#store, event);
+        } else {
+          tx.after(() => this.#writer.countInSeries(attributes, response, account));
+        }
         if (count) tx.after(() => count(event.name));
       },
     };

@@ -72,20 +72,22 @@ export class ActivePolicyController {
       name === policyName(1) &&
       author === 'vestibule' &&
       policy.spec.cedar !== this.#engine.defaultText
-    )
+    ) {
       this.#log.warn(
         { policy: name },
         'the active policy is the default of an earlier release; the default of this release becomes active only if it is created as a Policy',
       );
+    }
     await this.apply(policy);
   }
 
   /** Throws if no policy is active, or if this replica could not activate the newest one. */
   check(): void {
-    if (this.#engine.activePolicyName === undefined || this.#observed < this.#desired)
+    if (this.#engine.activePolicyName === undefined || this.#observed < this.#desired) {
       throw new Error(
         `policy ${policyName(this.#desired)} cannot be activated by this release: add another Policy to --manifests`,
       );
+    }
     if (!this.#engine.isResponding()) throw new Error('Cedar does not respond');
   }
 
@@ -113,10 +115,11 @@ export class ActivePolicyController {
   /** Resolves once this or a newer policy is active here. */
   async waitUntilActive(policy: PolicyObject): Promise<void> {
     await this.apply(policy);
-    if (this.#observed < policyNumber(policy.metadata.name))
+    if (this.#observed < policyNumber(policy.metadata.name)) {
       throw timeout(
         `policy ${policy.metadata.name} was created, but is not in force on this replica`,
       );
+    }
   }
 
   async stop(): Promise<void> {
@@ -164,10 +167,11 @@ export class ActivePolicyController {
       return undefined;
     });
     const rules = await this.#engine.activate(name, text, cachedRules);
-    if (!cachedRules)
+    if (!cachedRules) {
       this.#caching = this.#parsedPolicyCache
         .put(name, text, rules)
         .catch((error) => this.#log.debug({ err: error }, 'policy rules could not be cached'));
+    }
   }
 
   #watch(): void {

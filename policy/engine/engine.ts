@@ -282,8 +282,11 @@ class CedarEngine implements Engine {
 
   decide(attributes: AuthorizationAttributes): AuthorizationResponse {
     const response = this.#evaluate(this.#activeEvaluator, attributes);
-    if (response.allowed) this.counts.permits += 1;
-    else if (!attributes.every) this.counts.refusals += 1;
+    if (response.allowed) {
+      this.counts.permits += 1;
+    } else if (!attributes.every) {
+      this.counts.refusals += 1;
+    }
     return response;
   }
 
@@ -291,8 +294,9 @@ class CedarEngine implements Engine {
     attributes: AuthorizationAttributes,
     budget: SearchBudget = { evaluations: 2_000 },
   ): readonly Alternative[] {
-    if (!this.#explainEvaluator || attributes.caller.type === 'System' || attributes.every)
+    if (!this.#explainEvaluator || attributes.caller.type === 'System' || attributes.every) {
       return [];
+    }
     const before = budget.evaluations;
     try {
       return alternativesTo(this.#explainEvaluator, attributes, this.#environment, budget);
@@ -354,8 +358,9 @@ class CedarEngine implements Engine {
 
   async #parseOrThrow(name: string, text: string): Promise<Rule[]> {
     const { rules, faults } = await this.#parse(text);
-    if (faults.length > 0)
+    if (faults.length > 0) {
       throw new Error(`policy ${name} cannot be activated: ${causesOf(faults)[0]!.message}`);
+    }
     return rules;
   }
 

@@ -66,19 +66,22 @@ function* publicRequests(
   evaluator: PolicyEvaluator,
   policy: AnyKind | undefined,
 ): Generator<[string, AuthorizationAttributes]> {
-  for (const [action, paths] of Object.entries(publicPaths))
-    for (const path of [...paths, ...evaluator.entityIds('Path')])
-      for (const site of fetchSites)
+  for (const [action, paths] of Object.entries(publicPaths)) {
+    for (const path of [...paths, ...evaluator.entityIds('Path')]) {
+      for (const site of fetchSites) {
         yield [action, { caller: sampleCallers[0]!, action, facts: { path, site } }];
+      }
+    }
+  }
   if (!policy) return;
   const policyReads = function* (
     caller: Caller,
     site: string,
     facts: object = {},
   ): Generator<[string, AuthorizationAttributes]> {
-    for (const action of ['get', 'list', 'watch'])
-      for (const metadataOnly of [false, true])
-        for (const name of [undefined, 'p-1', ...evaluator.entityIds('Policy')])
+    for (const action of ['get', 'list', 'watch']) {
+      for (const metadataOnly of [false, true]) {
+        for (const name of [undefined, 'p-1', ...evaluator.entityIds('Policy')]) {
           yield [
             'reading policies',
             {
@@ -89,11 +92,16 @@ function* publicRequests(
               facts: { site, metadataOnly, ...facts },
             },
           ];
+        }
+      }
+    }
   };
-  for (const caller of sampleCallers)
+  for (const caller of sampleCallers) {
     for (const site of fetchSites) yield* policyReads(caller, site);
-  for (const [caller, facts] of distinctPeople(evaluator))
+  }
+  for (const [caller, facts] of distinctPeople(evaluator)) {
     yield* policyReads(caller, 'same-origin', facts);
+  }
 }
 
 /**
@@ -109,14 +117,16 @@ function* distinctPeople(evaluator: PolicyEvaluator): Generator<[Caller, object]
   for (const account of evaluator.entityIds('Account')) yield as({ account });
   for (const group of groups) yield as({ groups: [group] });
   if (groups.length > 1) yield as({ groups });
-  for (const text of evaluator.stringLiterals)
+  for (const text of evaluator.stringLiterals) {
     yield as({ email: `person@${text}` }, { domain: text });
-  for (const method of keysOf(challengeSubresources))
+  }
+  for (const method of keysOf(challengeSubresources)) {
     yield as({
       methods: [method],
       assurance: authenticationClaims(method).acr,
       authenticated: Math.floor(Date.now() / 1000),
     });
+  }
 }
 
 /**
@@ -143,31 +153,36 @@ export async function checkLockout(
   environment: DecisionEnvironment,
 ): Promise<PolicyFault[]> {
   const policy = kinds.find(({ kind }) => kind === 'Policy');
-  if (evaluator.entityIds('Policy').length + evaluator.entityIds('Path').length > maxNamed)
+  if (evaluator.entityIds('Policy').length + evaluator.entityIds('Path').length > maxNamed) {
     return [{ message: `at most ${maxNamed} policies and paths may be named` }];
+  }
   let requestCount = 0;
   for (const [description, attributes] of publicRequests(evaluator, policy)) {
     if (++requestCount % 10 === 0) await yieldToEventLoop();
     const request = new AuthorizationRequest(attributes, environment);
-    if (evaluator.slice(request).unknowns.some(isUnsampled))
+    if (evaluator.slice(request).unknowns.some(isUnsampled)) {
       return [
         {
           message: `${description} must be open to anyone: ${noFacts}`,
         },
       ];
-    if (evaluator.isTimeDependent(request))
+    }
+    if (evaluator.isTimeDependent(request)) {
       return [
         {
           message: `${description} must be open to anyone at all times: the rules about it must not depend on the time`,
         },
       ];
-    if (!evaluator.decide(request).allowed)
+    }
+    if (!evaluator.decide(request).allowed) {
       return [
         { message: `${description} must be open to anyone: ${explainDenial(evaluator, request)}` },
       ];
+    }
   }
-  if (!policy || (await canOperatorsSignIn(evaluator, kinds, policy, operators, environment)))
+  if (!policy || (await canOperatorsSignIn(evaluator, kinds, policy, operators, environment))) {
     return [];
+  }
   return [
     {
       message:
@@ -224,7 +239,7 @@ async function canOperatorsSignIn(
     networksIn(evaluator),
   );
   const canSignInOn = async (day: number): Promise<boolean> => {
-    for (let time = day; time < day + dayMs; time += 3 * hourMs)
+    for (let time = day; time < day + dayMs; time += 3 * hourMs) {
       for (const path of paths) {
         await yieldToEventLoop();
         const requests = signInRequests(kinds, policy, path, time);
@@ -235,9 +250,11 @@ async function canOperatorsSignIn(
                 new AuthorizationRequest(attributes, { ...environment, timeMs: time }),
               ).allowed,
           )
-        )
+        ) {
           return true;
+        }
       }
+    }
     return false;
   };
   return (await canSignInOn(Date.now())) && canSignInOn(Date.now() + 3652 * dayMs);

@@ -34,8 +34,9 @@ export class ParsedPolicyCache {
     const body = entry.value.toString('utf8', macLength);
     if (
       !this.#store.systemCall().keys.macMatches(purpose, body, entry.value.subarray(0, macLength))
-    )
+    ) {
       return undefined;
+    }
     const { source, rules } = JSON.parse(body) as { source: string; rules: readonly Rule[] };
     return source === this.#fingerprint(name, text) ? rules : undefined;
   }

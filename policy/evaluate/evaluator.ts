@@ -119,13 +119,14 @@ export class PolicyEvaluator {
       const encoder = every ? slice.collectionKey : slice.key;
       const key = encoder.encode(request);
       const cached = this.#cache.get(encoder, key);
-      if (!cached)
+      if (!cached) {
         return this.#evaluate(
           every ? slice.collectionResidual(request) : slice.residual(request),
           request,
           encoder,
           key,
         );
+      }
       this.#context.counts.hits += 1;
       return cached;
     } catch (error) {
@@ -179,11 +180,12 @@ export class PolicyEvaluator {
     if (!answer) return this.#deny('overruns', Object.keys(set.rules));
     if (answer.type === 'failure') return this.#deny('errors', Object.keys(set.rules));
     const { errors } = answer.response.diagnostics;
-    if (errors.length > 0)
+    if (errors.length > 0) {
       return this.#deny(
         'errors',
         errors.map(({ policyId }) => policyId),
       );
+    }
     const {
       decision,
       diagnostics: { reason },

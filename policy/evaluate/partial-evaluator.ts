@@ -86,8 +86,9 @@ export class PartialEvaluator {
 
   #matchesAction(scope: Rule['action']): boolean {
     if (scope.op === 'All') return true;
-    if (scope.op === '==')
+    if (scope.op === '==') {
       return 'entity' in scope && entityUid(scope.entity).id === this.#environment.action;
+    }
     const entities = 'entities' in scope ? scope.entities : [scope.entity];
     return entities.some((entity) => this.#isInAction(entityUid(entity)));
   }
@@ -102,10 +103,12 @@ export class PartialEvaluator {
     scope: Rule['principal'] | Rule['resource'],
   ): Expr {
     if (scope.op === 'All') return literal(true);
-    if (scope.op === '==')
+    if (scope.op === '==') {
       return this.unknowns.equals({ variable }, entityUid((scope as { entity: unknown }).entity));
-    if (scope.op === 'in')
+    }
+    if (scope.op === 'in') {
       return this.#membership({ variable }, entityUid((scope as { entity: unknown }).entity));
+    }
     if (scope.entity_type !== this.#environment[variable]) return literal(false);
     return scope.in
       ? this.#membership({ variable }, entityUid((scope.in as { entity: unknown }).entity))
@@ -199,8 +202,9 @@ export class PartialEvaluator {
   }
 
   #equality(expression: Expr, { left, right }: { left: Expr; right: Expr }): Expr {
-    if (isAction(left) && entityLiterals(right))
+    if (isAction(left) && entityLiterals(right)) {
       return literal(entityLiterals(right)![0]!.id === this.#environment.action);
+    }
     const [leftTerm, rightTerm] = [this.#term(left), this.#term(right)];
     return leftTerm && rightTerm && !('id' in leftTerm && 'id' in rightTerm)
       ? this.unknowns.equals(leftTerm, rightTerm)
@@ -221,13 +225,15 @@ export class PartialEvaluator {
   }
 
   #attribute(expression: Expr, { left, attr }: { left: Expr; attr: string }): Expr {
-    if ('Var' in left && left.Var === 'context')
+    if ('Var' in left && left.Var === 'context') {
       return findContextAttribute(attr) ? this.unknowns.contextAttribute(attr) : expression;
+    }
     const term = this.#term(expression);
     if (term) return this.unknowns.entity(term);
     const entity = this.#term(left);
-    if (entity && findEntityAttribute(this.unknowns.typeOf(entity), attr))
+    if (entity && findEntityAttribute(this.unknowns.typeOf(entity), attr)) {
       return this.unknowns.entityAttribute(entity, attr);
+    }
     return variableOf(left) ? expression : mapChildren(expression, this.#simplify);
   }
 
@@ -239,10 +245,11 @@ export class PartialEvaluator {
     if (form !== '.') return undefined;
     const { left, attr } = body as { left: Expr; attr: string };
     const contextAttribute = contextAttributeOf({ left, attr });
-    if (contextAttribute !== undefined)
+    if (contextAttribute !== undefined) {
       return ['Client', 'String'].includes(contextAttributes[contextAttribute]!.type)
         ? { contextAttribute }
         : undefined;
+    }
     const owner = variableOf(left);
     const type = owner && this.#environment[owner];
     return type &&

@@ -40,7 +40,8 @@ export class PreparsedPolicySetPool {
 
   #preparse(name: string, rules: ResidualPolicySet['rules']): void {
     const answer = this.#cedar.preparsePolicySet(name, { staticPolicies: rules });
-    if (answer.type === 'failure')
+    if (answer.type === 'failure') {
       throw new Error(`Cedar could not preparse a policy set: ${answer.errors[0]?.message}`);
+    }
   }
 }

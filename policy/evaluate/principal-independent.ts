@@ -22,7 +22,8 @@ function ignoresPrincipal(expression: Expr): boolean {
   if (form === 'Var') return body === 'resource' || body === 'action';
   const isContextAttribute =
     (form === '.' || form === 'has') && 'Var' in body.left && body.left.Var === 'context';
-  if (isContextAttribute)
+  if (isContextAttribute) {
     return [body.attr].flat().every((attribute: string) => sharedAttributes.has(attribute));
+  }
   return childrenOf(expression).every(ignoresPrincipal);
 }

@@ -121,20 +121,22 @@ export class Unknowns {
 
   /** Returns the expression that compares two entities; their types are known in advance. */
   equals(left: Term, right: Term): Expr {
-    if (this.typeOf(left) !== this.typeOf(right))
+    if (this.typeOf(left) !== this.typeOf(right)) {
       return 'contextAttribute' in left || 'contextAttribute' in right
         ? this.#compare(left, right, () => false)
         : { Value: false };
+    }
     return this.#compare(left, right, equal);
   }
 
   /** Returns the expression that tests whether a principal or an Account is a member of a group. */
   member(term: Term, group: string): Expr {
-    if ('variable' in term && term.variable === 'principal' && term.attribute === undefined)
+    if ('variable' in term && term.variable === 'principal' && term.attribute === undefined) {
       return this.#boolean(`member ${group}`, (request) => request.groups.includes(group), {
         isPerObject: false,
         comparison: { source: 'groups', name: group, read: ({ groups }) => groups },
       });
+    }
     const [type, id] = [this.typeOf(term), this.#reader(term)];
     const groupsOf = (request: AuthorizationRequest): readonly string[] =>
       (request.entity(type, id(request)!)?.groups ?? []) as readonly string[];
@@ -158,11 +160,12 @@ export class Unknowns {
         ? (this.#comparisonWith(left, right) ?? this.#comparisonWith(right, left))
         : undefined;
     const isPerObject = isPerObjectTerm(left) || isPerObjectTerm(right);
-    if (!('contextAttribute' in left || 'contextAttribute' in right))
+    if (!('contextAttribute' in left || 'contextAttribute' in right)) {
       return this.#boolean(name, (request) => compare(readLeft(request)!, readRight(request)!), {
         isPerObject,
         ...(comparison && { comparison }),
       });
+    }
     return this.#value(
       name,
       (request) => {
@@ -203,14 +206,16 @@ export class Unknowns {
   }
 
   #value(name: string, read: Reader, options: UnknownOptions): Expr {
-    if (!this.#byName.has(name))
+    if (!this.#byName.has(name)) {
       this.#byName.set(name, { name, isTimeDependent: false, isBoolean: false, read, ...options });
+    }
     return contextExpression(name);
   }
 
   #boolean(name: string, read: Reader, options: UnknownOptions): Expr {
-    if (!this.#byName.has(name))
+    if (!this.#byName.has(name)) {
       this.#byName.set(name, { name, isTimeDependent: false, isBoolean: true, read, ...options });
+    }
     return { contains: { left: contextExpression(trueUnknowns), right: { Value: name } } };
   }
 }

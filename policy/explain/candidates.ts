@@ -159,11 +159,12 @@ function anchorsOf(request: AuthorizationRequest, compared: Compared): Anchor[] 
     );
   }
   const seconds = (fact: string): number[] => number(fact).map((value) => value * 1000);
-  if (mentioned.has('signInAge'))
+  if (mentioned.has('signInAge')) {
     add(
       seconds('authenticated'),
       numbers.map((value) => value * 1000),
     );
+  }
   if (mentioned.has('signedInRecently')) add(seconds('recentUntil'), []);
   return anchors;
 }

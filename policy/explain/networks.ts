@@ -66,8 +66,9 @@ function example(value: bigint, isV6: boolean, ranges: readonly Range[]): Networ
 }
 
 function numberOf(address: string): bigint {
-  if (!isIPv6(address))
+  if (!isIPv6(address)) {
     return address.split('.').reduce((value, part) => (value << 8n) | BigInt(part), 0n);
+  }
   const [head = [], tail] = address.split('::').map((part) => (part === '' ? [] : part.split(':')));
   const zeros = tail ? Array<string>(8 - head.length - tail.length).fill('0') : [];
   return [...head, ...zeros, ...(tail ?? [])].reduce(

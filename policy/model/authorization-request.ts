@@ -122,8 +122,9 @@ export class AuthorizationRequest {
    */
   get groups(): readonly string[] {
     const { caller, facts } = this.attributes;
-    if (this.principalType === 'ClusterUser')
+    if (this.principalType === 'ClusterUser') {
       return caller.type === 'ClusterUser' ? caller.groups : noGroups;
+    }
     if (this.principalType !== 'Account') return noGroups;
     const { groups, operator } = (caller.type === 'Account' ? caller : (facts ?? {})) as {
       groups?: readonly string[];

@@ -99,12 +99,13 @@ export class EntitySource implements KnownEntities {
   /** Returns facts about a scope; undefined if its Audience must be loaded. */
   #scope(id: string): Facts | undefined {
     const scope = this.#indexes.scopeIndex.scopes.find((scope) => scope.name === id);
-    if (scope)
+    if (scope) {
       return {
         sensitive: scope.sensitive,
         provider: scope.provider.name,
         audience: '',
       } satisfies ScopeFacts;
+    }
     const parsed = parseAudienceScopeID(id);
     if (!parsed) return null;
     const cached = this.#store.watchCache.peek(objectKey(Audience, parsed.audience));

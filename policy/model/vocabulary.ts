@@ -147,26 +147,29 @@ export function vocabularyOf(kinds: readonly AnyKind[], actions: readonly Action
     ['change', 'all of write, and every action on an object that may change something'],
   ]);
   const verbs = new Set(kinds.flatMap((kind) => kind.verbs));
-  for (const verb of verbs)
+  for (const verb of verbs) {
     actionTypes.set(verb, {
       groups: groupsOfVerb(verb),
       principals,
       resources: kinds.filter((kind) => kind.verbs.includes(verb)).map((kind) => kind.kind),
     });
+  }
   for (const { of, subresource, verb, description } of actions.filter((action) =>
     kinds.includes(action.of),
   )) {
     const group = `${of.resource}/*`;
     groups.set(group, `every action on ${of.resource}`);
-    if (!actionTypes.has(`${of.resource}/${subresource}`))
+    if (!actionTypes.has(`${of.resource}/${subresource}`)) {
       actionTypes.set(`${of.resource}/${subresource}`, {
         description,
         groups: verb === 'get' ? [group] : [group, 'change'],
         principals,
         resources: [of.kind],
       });
+    }
   }
-  for (const [name, action] of Object.entries(otherActions))
+  for (const [name, action] of Object.entries(otherActions)) {
     if (action.resources.every((type) => types.has(type))) actionTypes.set(name, action);
+  }
   return { types, actions: actionTypes, groups };
 }

@@ -55,7 +55,7 @@ export function childrenOf(expression: Expr): Expr[] {
 export function mapChildren(expression: Expr, transform: Transform): Expr {
   const [form, body] = formOf(expression);
   if (leaves.has(form)) return expression;
-  if (form === 'Record')
+  if (form === 'Record') {
     return {
       Record: Object.fromEntries(
         Object.entries(body as Record<string, Expr>).map(([name, child]) => [
@@ -64,6 +64,7 @@ export function mapChildren(expression: Expr, transform: Transform): Expr {
         ]),
       ),
     };
+  }
   const names = childNames[form];
   if (!names) return { [form]: (body as Expr[]).map(transform) } as Expr;
   const parts = names

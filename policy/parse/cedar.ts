@@ -19,8 +19,9 @@ export async function loadCedar(): Promise<Cedar> {
 export function schemaToJSON(text: string): object {
   const cedar = createRequire(import.meta.url)('@cedar-policy/cedar-wasm/nodejs') as Cedar;
   const answer = cedar.schemaToJson(text);
-  if (answer.type === 'failure')
+  if (answer.type === 'failure') {
     throw new Error(`the Cedar schema is invalid: ${answer.errors[0]?.message}`);
+  }
   return answer.json;
 }
 
@@ -59,24 +60,28 @@ async function runValidation(
   vocabulary: Vocabulary,
 ): Promise<Validated | { faults: PolicyFault[] }> {
   const parsed = await call('policySetTextToParts', text);
-  if (parsed.type === 'failure')
+  if (parsed.type === 'failure') {
     return { faults: parsed.errors.map((error) => faultOf(text, error, vocabulary)) };
-  if (parsed.policy_templates.length > 0)
+  }
+  if (parsed.policy_templates.length > 0) {
     return { faults: [{ message: 'templates are not supported: a rule must not have slots' }] };
+  }
   const answer = await call('validate', { schema, policies: { staticPolicies: text } });
   if (answer.type === 'failure') throw new Error('the Cedar schema of this service is invalid');
-  if (answer.validationErrors.length > 0)
+  if (answer.validationErrors.length > 0) {
     return { faults: distinctFaults(text, answer.validationErrors, vocabulary) };
+  }
   const impossible = answer.validationWarnings.filter(({ error }) =>
     error.message.includes('policy is impossible'),
   );
-  if (impossible.length > 0)
+  if (impossible.length > 0) {
     return {
       faults: distinctFaults(text, impossible, vocabulary).map((fault) => ({
         ...fault,
         message: neverApplies,
       })),
     };
+  }
   const formatted = await call('formatPolicies', {
     policyText: text,
     lineWidth: 120,

@@ -28,11 +28,12 @@ const token = /\/\/[^\n]*|\s+|"(?:[^"\\]|\\[^])*"|[A-Za-z_]\w*|\d+|&&|\|\||[=!<>
  * and checks nothing else.
  */
 export function scan(text: string): { starts: number[]; faults: PolicyFault[] } {
-  if (Buffer.byteLength(text) > policyLimits.bytes)
+  if (Buffer.byteLength(text) > policyLimits.bytes) {
     return {
       starts: [],
       faults: [{ message: `may not be more than ${policyLimits.bytes} bytes` }],
     };
+  }
   const starts: number[] = [];
   const faults: PolicyFault[] = [];
   let [depth, tokens, operators, ifs] = [0, 0, 0, 0];
@@ -53,16 +54,21 @@ export function scan(text: string): { starts: number[]; faults: PolicyFault[] } 
       break;
     }
     tokens += 1;
-    if (tokens === policyLimits.tokens + 1)
+    if (tokens === policyLimits.tokens + 1) {
       report(`a rule may have at most ${policyLimits.tokens} tokens`);
-    if (match.length > policyLimits.string + 2)
+    }
+    if (match.length > policyLimits.string + 2) {
       report(`a string may have at most ${policyLimits.string} characters`);
-    if (nestingTokens.has(match) && ++operators === policyLimits.operators + 1)
+    }
+    if (nestingTokens.has(match) && ++operators === policyLimits.operators + 1) {
       report(`a rule may have at most ${policyLimits.operators} operators`);
-    if (match === 'if' && ++ifs === policyLimits.ifs + 1)
+    }
+    if (match === 'if' && ++ifs === policyLimits.ifs + 1) {
       report(`a rule may have at most ${policyLimits.ifs} if expressions`);
-    if ('([{'.includes(match) && ++depth === policyLimits.depth + 1)
+    }
+    if ('([{'.includes(match) && ++depth === policyLimits.depth + 1) {
       report(`may be nested at most ${policyLimits.depth} deep`);
+    }
     if (')]}'.includes(match)) depth -= 1;
     if (match === ';') [depth, tokens, operators, ifs] = [0, 0, 0, 0];
   }

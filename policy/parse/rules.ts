@@ -59,12 +59,13 @@ export interface ParsedRules {
 export async function readRules(cedar: Cedar, text: string): Promise<ParsedRules> {
   const { starts, faults } = scan(text);
   const parts = faults.length > 0 ? undefined : cedar.policySetTextToParts(text);
-  if (parts?.type !== 'success' || parts.policies.length !== starts.length)
+  if (parts?.type !== 'success' || parts.policies.length !== starts.length) {
     return {
       rules: [],
       positions: [],
       faults: faults.length > 0 ? faults : [{ message: 'does not parse' }],
     };
+  }
   const rules: Rule[] = [];
   const positions: ParsedRules['positions'] = [];
   const policyTexts = sortByPosition(parts.policies);
@@ -79,8 +80,9 @@ export async function readRules(cedar: Cedar, text: string): Promise<ParsedRules
     positions.push(start);
     rules.push(rule);
   }
-  for (const i of rejectedByCedar(cedar, rules))
+  for (const i of rejectedByCedar(cedar, rules)) {
     faults.push({ message: 'has a value that Cedar does not accept in JSON', ...positions[i]! });
+  }
   return { rules, positions, faults };
 }
 
@@ -147,8 +149,9 @@ function faultOfMessages(message: string | undefined, messages: Texts): string |
     const fault = tagFault(tag);
     if (fault !== undefined) return `${annotationOf(tag)}: ${fault}`;
   }
-  if (message === undefined && Object.keys(messages).length > 0)
+  if (message === undefined && Object.keys(messages).length > 0) {
     return `${annotationOf(Object.keys(messages)[0]!)} needs a @message beside it, for the other languages`;
+  }
   const all = message === undefined ? [] : [['@message', message] as const];
   const named = Object.entries(messages).map(([tag, text]) => [annotationOf(tag), text] as const);
   const wrong = [...all, ...named].find(
@@ -163,8 +166,9 @@ function faultOfMessages(message: string | undefined, messages: Texts): string |
 /** Returns why an annotation does not name a language that pages and mails have, or undefined. */
 function tagFault(tag: string): string | undefined {
   const canonical = canonicalTag(tag);
-  if (canonical === undefined)
+  if (canonical === undefined) {
     return 'its name must end in a language tag such as de, or pt_BR with a region';
+  }
   if (canonical !== tag) return `write ${annotationOf(canonical)}`;
   return catalogLanguage(tag) === undefined
     ? `no page is in this language; those of pages are ${Object.keys(catalogs).join(', ')}`
@@ -178,17 +182,20 @@ function readRule(cedar: Cedar, text: string, name: string): Rule | string {
   const { effect, principal, action, resource, conditions, annotations = {} } = answer.json;
   const { id = name, message } = annotations;
   const messages = messagesOf(annotations);
-  if (!/^[A-Za-z0-9][\x20-\x7e]{0,99}$/.test(id))
+  if (!/^[A-Za-z0-9][\x20-\x7e]{0,99}$/.test(id)) {
     return 'an @id must have 1 to 100 printable ASCII characters and begin with a letter or a digit';
-  if (reservedIds.has(id))
+  }
+  if (reservedIds.has(id)) {
     return `an @id must not be ${JSON.stringify(id)}, which is reserved for decisions without a rule`;
+  }
   const messageFault = faultOfMessages(message, messages);
   if (messageFault !== undefined) return messageFault;
   const clauses = conditions.map(({ kind, body }) =>
     balance(kind === 'when' ? body : { '!': { arg: body } }),
   );
-  if (clauses.length > maxDepth || clauses.some((clause) => depthOf(clause) > maxDepth))
+  if (clauses.length > maxDepth || clauses.some((clause) => depthOf(clause) > maxDepth)) {
     return `its conditions may be at most ${maxDepth} deep`;
+  }
   return {
     id,
     effect,
@@ -217,8 +224,9 @@ export function namedIn(rules: readonly Rule[]): Named {
     if (typeof value !== 'object' || value === null) return;
     const { type, id, Value: literal } = value as Readonly<Record<string, unknown>>;
     if (typeof literal === 'string') stringLiterals.add(literal);
-    if (typeof type === 'string' && typeof id === 'string')
+    if (typeof type === 'string' && typeof id === 'string') {
       entityIds.set(type, (entityIds.get(type) ?? new Set()).add(id));
+    }
     Object.values(value).forEach(visit);
   };
   visit(rules);

@@ -100,8 +100,9 @@ export function attributesOf(
   }
   const name = nameOf(kind, resource, find(resource));
   const renamed = find(resource);
-  if (name !== undefined && renamed)
+  if (name !== undefined && renamed) {
     known.push([`${resource.type} ${name}`, plainFacts(renamed.attrs)]);
+  }
   return { ...about, kind, ...(name !== undefined && { name }), facts, entities: new Map(known) };
 }
 

@@ -36,7 +36,7 @@ export async function replay(
     load,
     new Map(store.registry.kinds.map((kind) => [kind.kind, kind])),
   );
-  for await (const page of listPages(store, PolicyDecision, limits.pageSize))
+  for await (const page of listPages(store, PolicyDecision, limits.pageSize)) {
     for (const stored of page) {
       if (performance.now() > deadline) return outcome.impact(await countFrom(store, stored));
       if (outcome.shouldYield()) {
@@ -45,6 +45,7 @@ export async function replay(
       }
       await outcome.add(stored.object as DecisionObject);
     }
+  }
   return outcome.impact(0);
 }
 
@@ -78,9 +79,13 @@ class Outcome {
   async add(decision: DecisionObject): Promise<void> {
     this.#replayed += 1;
     const result = compareDecisions(decision.status.allowed, await this.#replay(decision));
-    if (result === 'unchanged' || result === 'undecidable') this.#counts[result] += 1;
-    else if (this.#names[result].length === limits.nameCount) this.#unnamed[result] += 1;
-    else this.#names[result].push(decision.metadata.name);
+    if (result === 'unchanged' || result === 'undecidable') {
+      this.#counts[result] += 1;
+    } else if (this.#names[result].length === limits.nameCount) {
+      this.#unnamed[result] += 1;
+    } else {
+      this.#names[result].push(decision.metadata.name);
+    }
   }
 
   impact(notReached: number): Impact {

@@ -40,8 +40,9 @@ export class ShadowTally {
   putBack({ lastDifferenceMs, examples, ...before }: ShadowCounts): void {
     const counts = this.#counts;
     for (const [name, count] of entriesOf(before)) counts[name] += count;
-    for (const direction of ['nowRefused', 'nowAllowed'] as const)
+    for (const direction of ['nowRefused', 'nowAllowed'] as const) {
       counts.examples[direction] = newest(examples[direction], counts.examples[direction]);
+    }
     const latest = counts.lastDifferenceMs ?? lastDifferenceMs;
     if (latest !== undefined) counts.lastDifferenceMs = latest;
   }

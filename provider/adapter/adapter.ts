@@ -69,17 +69,20 @@ export class StoreAdapter implements Adapter {
         const client = payload.clientId && (await clientObject(this.#services, payload.clientId));
         if (client) this.#services.signIns.signInCheck.follow(unitOfWork, id, client, payload);
       }
-      if (this.#model === 'Interaction')
+      if (this.#model === 'Interaction') {
         return saveInteraction(this.#services, unitOfWork, id, payload);
-      if (grantable.has(this.#model) && payload.grantId)
+      }
+      if (grantable.has(this.#model) && payload.grantId) {
         this.#requireGrant(unitOfWork, payload.grantId);
+      }
       await keepGrants(this.#services, unitOfWork, { model: this.#model, payload, expires });
       const kept = isGrant(this.#model, payload)
         ? await withTokensEnded(this.#services, payload)
         : payload;
       unitOfWork.write(key, this.#services.secrets.records.seal(key, this.#model, kept), expires);
-      for (const [index, value] of indexesOf(this.#services, this.#model, id, payload))
+      for (const [index, value] of indexesOf(this.#services, this.#model, id, payload)) {
         unitOfWork.write(index, value, expires);
+      }
       if (isSession(this.#model, payload)) this.#project(unitOfWork, id, payload);
     });
   }
@@ -122,12 +125,13 @@ export class StoreAdapter implements Adapter {
     return this.#inUnitOfWork(async (unitOfWork) => {
       const payload = await this.#read(unitOfWork, key);
       const grantId = payload?.grantId;
-      if (!payload || payload.consumed)
+      if (!payload || payload.consumed) {
         return revokeReused(this.#services, {
           key,
           model: this.#model,
           ...(grantId && { grantId }),
         });
+      }
       const expires = ((payload.exp ?? 0) + clockTolerance + 5) * 1000;
       const consumed = { ...payload, consumed: Math.floor(Date.now() / 1000) };
       unitOfWork.uses.push({ key, model: this.#model, ...(grantId && { grantId }) });
@@ -150,8 +154,9 @@ export class StoreAdapter implements Adapter {
       const payload = await this.#read(unitOfWork, key);
       unitOfWork.remove(key);
       if (!payload) return;
-      for (const [index] of indexesOf(this.#services, this.#model, id, payload))
+      for (const [index] of indexesOf(this.#services, this.#model, id, payload)) {
         unitOfWork.remove(index);
+      }
       if (isSession(this.#model, payload)) unitOfWork.state.mapOf(rotated).set(payload.uid, key);
     });
   }

@@ -76,8 +76,9 @@ export async function spendNetworkAttempt(
 export async function spendStoredBytes(services: ProviderServices, value: object): Promise<void> {
   const network = currentUnitOfWork()?.origin.network;
   const bytes = Buffer.byteLength(JSON.stringify(value));
-  if (network !== undefined)
+  if (network !== undefined) {
     await spendNetworkAttempt(services, storedBytesLimit(services.settings.limits), network, bytes);
+  }
 }
 
 /** Takes back one count after a right attempt. */

@@ -76,10 +76,12 @@ function parseDocument(body: Buffer): Document {
   }
   const nameFault = data.client_name === undefined ? undefined : lineFault(data.client_name);
   if (nameFault !== undefined) throw new DocumentError(`client_name: ${nameFault}`);
-  if (!data.response_types.includes('code'))
+  if (!data.response_types.includes('code')) {
     throw new DocumentError('response_types: must include code');
-  if (!data.grant_types.includes('authorization_code'))
+  }
+  if (!data.grant_types.includes('authorization_code')) {
     throw new DocumentError('grant_types: must include authorization_code');
+  }
   return data;
 }
 

@@ -21,8 +21,9 @@ export function secretMatches(marker: string | undefined, presented: string): bo
   let matches = false;
   for (const hash of hashes) {
     const expected = Buffer.from(hash.replace(/^sha256:/, ''), 'hex');
-    if (expected.length === presentedHash.length && timingSafeEqual(expected, presentedHash))
+    if (expected.length === presentedHash.length && timingSafeEqual(expected, presentedHash)) {
       matches = true;
+    }
   }
   return matches;
 }

@@ -24,8 +24,9 @@ export async function clientObject(
   services: ProviderServices,
   name: string,
 ): Promise<ClientObject | undefined> {
-  if (builtInClients.has(name) || !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name))
+  if (builtInClients.has(name) || !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name)) {
     return undefined;
+  }
   const known = requestState().mapOf(clients);
   if (known.has(name)) return known.get(name);
   const found = await withProviderErrors(services.store.reader(Client).get(name));

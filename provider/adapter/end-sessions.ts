@@ -33,8 +33,9 @@ export async function stageEnding(
   const stored = await services.store.stored(Session, name);
   if (!stored) return { checks: [], writes: [] };
   const key = objectKey(Session, name);
-  if (!states.some(({ state }) => state === 'Retrying'))
+  if (!states.some(({ state }) => state === 'Retrying')) {
     return { checks: [{ key, is: stored.revision }], writes: [{ delete: key }] };
+  }
   const now = Date.now();
   return services.store.stage(Session, name, (old) => {
     if (!old) return 'leave';
@@ -71,12 +72,15 @@ export async function endSessions(
     checks.push(...required.checks);
     writes.push(...required.writes);
     deferred.grants.push(...deferrable.grants);
-    if (writes.length + deferrable.writes.length + 3 * (ending.length - i) <= maxWrites)
+    if (writes.length + deferrable.writes.length + 3 * (ending.length - i) <= maxWrites) {
       writes.push(...deferrable.writes);
-    else deferred.notices.push(...deferrable.notices);
+    } else {
+      deferred.notices.push(...deferrable.notices);
+    }
   }
-  if (deferred.grants.length > 0 || deferred.notices.length > 0)
+  if (deferred.grants.length > 0 || deferred.notices.length > 0) {
     writes.push(cleanupRow(services, deferred));
+  }
   return {
     checks,
     writes,
@@ -89,8 +93,9 @@ export async function endSessions(
 
 /** Marks pending notifications as GaveUp: a store that is out of space has no room for notices. */
 function giveUpNotices(signOut: ReadonlyMap<string, SignOut>): void {
-  for (const { clients } of signOut.values())
+  for (const { clients } of signOut.values()) {
     for (const client of clients) if (client.state === 'Retrying') client.state = 'GaveUp';
+  }
 }
 
 /** Returns the writes that must be in the commit, and those that the outbox may do afterwards. */

@@ -39,15 +39,18 @@ export function indexesOf(
   const hashed = digest(id);
   const indexes: Index[] = [];
   if (isSession(model, payload)) indexes.push([uidKey(payload.uid), Buffer.from(hashed)]);
-  if (payload.userCode)
+  if (payload.userCode) {
     indexes.push([userCodeKey(services.secrets.keys, payload.userCode), Buffer.from(hashed)]);
-  if (grantable.has(model) && model !== 'AuthorizationCode' && payload.grantId)
+  }
+  if (grantable.has(model) && model !== 'AuthorizationCode' && payload.grantId) {
     indexes.push([membersPrefix(digest(payload.grantId), model) + hashed, Buffer.alloc(0)]);
-  if (isGrant(model, payload))
+  }
+  if (isGrant(model, payload)) {
     indexes.push([
       copiesPrefix(grantName(payload.accountId, payload.clientId)) + hashed,
       encodedContextOf(id),
     ]);
+  }
   return indexes;
 }
 

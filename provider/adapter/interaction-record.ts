@@ -249,8 +249,9 @@ export async function findInteraction(
 ): Promise<AdapterPayload | undefined> {
   const name = nameOf(uid);
   const found = await withProviderErrors(store.reader(Interaction).get(name));
-  if (found?.internal.providerInteraction === undefined || Date.now() >= found.internal.ends)
+  if (found?.internal.providerInteraction === undefined || Date.now() >= found.internal.ends) {
     return undefined;
+  }
   const sealed = Buffer.from(found.internal.providerInteraction, 'base64url');
   const payload = records.open(keyOf(name), 'Interaction', sealed);
   if (!payload) return undefined;
@@ -277,13 +278,14 @@ function resultOf(
 /** Returns what was decided in an Interaction, or undefined if nothing was yet. */
 function decisionOf({ status, internal }: InteractionObject): InteractionResults | undefined {
   const { login, consent, demandedAcr } = internal;
-  if (status.phase === 'Aborted')
+  if (status.phase === 'Aborted') {
     return demandedAcr === undefined
       ? { error: 'access_denied', error_description: 'the person declined' }
       : {
           error: 'unmet_authentication_requirements',
           error_description: 'the requested sign-in was not completed',
         };
+  }
   if (status.phase === 'Authenticated' && login) {
     const { account: accountId, acr, amr, seconds: ts, method } = login;
     return { login: { accountId, acr, amr, ts, method, remember: true } };
@@ -313,8 +315,9 @@ export async function endInteraction(
       if (
         old?.internal.providerInteraction === undefined ||
         !isDeepStrictEqual(result, payload.result)
-      )
+      ) {
         throw new ConflictError([keyOf(name)]);
+      }
       if (old.internal.login && result?.login) {
         unitOfWork.state.set(completedLogin, old.internal.login.method);
         signedIn = old;
@@ -330,8 +333,11 @@ function finish(interaction: InteractionObject, unitOfWork: UnitOfWork): void {
   const { internal, status } = interaction;
   const decided = decisionOf(interaction);
   const next = unitOfWork.state.get(begun);
-  if (next?.cid === internal.cid) status.next = next.name;
-  else if (status.phase === 'Authenticated' && decided) status.phase = 'Completed';
+  if (next?.cid === internal.cid) {
+    status.next = next.name;
+  } else if (status.phase === 'Authenticated' && decided) {
+    status.phase = 'Completed';
+  }
   delete internal.returnTo;
   delete internal.providerInteraction;
   if (decided || status.phase === 'Aborted') return;

@@ -21,6 +21,7 @@ async function endExcessSessions(services: ProviderServices, account: string): P
   const oldest = live
     .sort((a, b) => a.status.lastUsedTimestamp.localeCompare(b.status.lastUsedTimestamp))
     .slice(0, Math.max(0, live.length - services.settings.limits.sessionsPerAccount));
-  for (const session of oldest)
+  for (const session of oldest) {
     await services.store.commit([await endSessions(services, [session])]);
+  }
 }

@@ -14,8 +14,9 @@ import { clockTolerance } from './adapter.js';
 export function detectReplays(services: ProviderServices, provider: Provider): void {
   provider.ReplayDetection.unique = async (issuer, jti, exp) => {
     const isFirst = await isFirstUse(services, issuer, jti, exp);
-    if (!isFirst && Provider.ctx && jti === proofID(Provider.ctx))
+    if (!isFirst && Provider.ctx && jti === proofID(Provider.ctx)) {
       throw new errors.InvalidDpopProof('DPoP proof JWT Replay detected');
+    }
     return isFirst;
   };
 }

@@ -16,8 +16,9 @@ const pageSize = 40;
 export async function revokeReused(services: ProviderServices, use: SingleUse): Promise<never> {
   services.runtime.count('reuse');
   services.runtime.metrics?.singleUseRefused.inc({ kind: use.model });
-  if (use.model === 'PushedAuthorizationRequest')
+  if (use.model === 'PushedAuthorizationRequest') {
     throw new errors.InvalidRequestUri('request_uri was already used');
+  }
   if (use.grantId) await revokeGrant(services, digest(use.grantId));
   throw new errors.InvalidGrant('used before');
 }
@@ -48,8 +49,9 @@ export async function deleteMembers(services: ProviderServices, prefix: string):
       const [model, hashed] = key.split('/').slice(-2) as [string, string];
       return [{ delete: key }, { delete: recordKeyOf(model, hashed) }];
     });
-    if (writes.length > 0)
+    if (writes.length > 0) {
       await withProviderErrors(services.store.commit([{ checks: [], writes }]));
+    }
     more = page.more;
   }
 }

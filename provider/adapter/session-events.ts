@@ -47,8 +47,9 @@ export function eventsWith(
       browser,
     });
   }
-  if (client === undefined || client === accountPageClient || isRecent(events, client))
+  if (client === undefined || client === accountPageClient || isRecent(events, client)) {
     return events;
+  }
   return withEvent(events, { type: 'CodeIssued', timestamp: toTimestamp(Date.now()), client });
 }
 

@@ -43,10 +43,11 @@ export async function projectSession(
   const owned = ownerReferencesOf(payload.accountId);
   await upsert(tx, Session, name, (old) => {
     if (old?.metadata.deletionTimestamp) return 'leave';
-    if (!old)
+    if (!old) {
       tx.after(() =>
         services.runtime.runInBackground(() => enforceSessionLimit(services, payload.accountId)),
       );
+    }
     return {
       ...(old ?? { metadata: { name, ...owned }, spec: {} }),
       ...internalOf(services, payload, recordKey, { unitOfWork, old }),

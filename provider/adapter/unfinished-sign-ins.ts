@@ -106,8 +106,9 @@ export class UnfinishedSignIns {
       known.isWriting ||
       now - known.touched < idle / 3 ||
       now - known.touched > idle
-    )
+    ) {
       return;
+    }
     known.isWriting = true;
     this.#services.runtime.runInBackground(() =>
       this.#recordActivity(name, now).finally(() => {
@@ -175,10 +176,11 @@ export class UnfinishedSignIns {
     const { store } = this.#services;
     await store.change(store.systemCall(), async (tx) => {
       const interaction = await tx.get(Interaction, name);
-      if (interaction?.status.phase === 'LoginRequired')
+      if (interaction?.status.phase === 'LoginRequired') {
         await tx.update(Interaction, name, ({ internal }) => {
           internal.touched = now;
         });
+      }
     });
   }
 

@@ -55,10 +55,12 @@ export function noteRefusedUserCode(
   ctx: ProviderContext,
   error: Error & { error?: string; statusCode?: number },
 ): void {
-  if (Object.hasOwn(outcomes, error.name))
+  if (Object.hasOwn(outcomes, error.name)) {
     return noteUserCode(ctx, { outcome: outcomes[error.name] });
-  if (error.statusCode === 429)
+  }
+  if (error.statusCode === 429) {
     return noteUserCode(ctx, { outcome: 'Limited', reason: error.error });
+  }
   if (!presented()) return;
   const outcome = error.error === undefined ? 'Failed' : 'Refused';
   noteUserCode(ctx, { outcome, reason: error.error ?? 'server_error' });

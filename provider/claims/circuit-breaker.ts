@@ -21,11 +21,12 @@ export class CircuitBreaker {
    */
   enter(name: string, version: string): boolean {
     let state = this.#states.get(name);
-    if (state?.version !== version)
+    if (state?.version !== version) {
       this.#states.set(
         name,
         (state = { version, failures: 0, openUntil: 0, isTrialRunning: false }),
       );
+    }
     if (state.failures < failureThreshold) return true;
     if (state.isTrialRunning || performance.now() < state.openUntil) return false;
     return (state.isTrialRunning = true);

@@ -38,8 +38,9 @@ export function rememberScopes(
 ): void {
   const state = requestState();
   const scopes = new Map(state.get(scopesOfClaims));
-  for (const [scope, values] of released)
+  for (const [scope, values] of released) {
     for (const claim of Object.keys(values)) scopes.set(claim, scope);
+  }
   state.set(scopesOfClaims, scopes);
 }
 
@@ -57,8 +58,9 @@ export function recordDisclosures(services: ProviderServices, provider: Provider
   };
   const { payload } = provider.IdToken.prototype;
   provider.IdToken.prototype.payload = async function recorded() {
-    if (this.extra.sid !== undefined)
+    if (this.extra.sid !== undefined) {
       discloseWithRequest(services, this.available.sub, this.client, ['sid']);
+    }
     return payload.call(this);
   };
   provider.on('grant.success', ({ oidc }: ProviderContext) => {
@@ -177,8 +179,11 @@ export function withClaims(
   for (const one of changed) {
     const lastTimestamp = recentTimestamp(rows, one.scope, now) ?? toTimestamp(now);
     const row = rowOf(one);
-    if (row) row.lastTimestamp = lastTimestamp;
-    else rows.push({ ...one, firstTimestamp: lastTimestamp, lastTimestamp });
+    if (row) {
+      row.lastTimestamp = lastTimestamp;
+    } else {
+      rows.push({ ...one, firstTimestamp: lastTimestamp, lastTimestamp });
+    }
   }
   return groupRows(rows);
 }

@@ -51,11 +51,13 @@ export function parseReviewResponse(
     !isRecord(response.status) ||
     !isRecord(response.status.claims) ||
     !isRecord(response.spec)
-  )
+  ) {
     return undefined;
+  }
   const { account, client, provider, scopes: names, purpose } = response.spec;
-  if (!isDeepStrictEqual({ account, client, provider, scopes: names, purpose }, request))
+  if (!isDeepStrictEqual({ account, client, provider, scopes: names, purpose }, request)) {
     return undefined;
+  }
   const { claims } = response.status;
   return new Map(
     scopes.map((scope) => [

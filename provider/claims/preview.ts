@@ -24,8 +24,9 @@ export async function preview(
   });
   const mergeInto = (shown: ShownClaims | undefined): ShownClaims =>
     mergeShownClaims(shown, scopes, reviewed);
-  if (JSON.stringify(mergeInto(internal.shown)) !== JSON.stringify(internal.shown ?? {}))
+  if (JSON.stringify(mergeInto(internal.shown)) !== JSON.stringify(internal.shown ?? {})) {
     await saveShownClaims(services, interaction, mergeInto);
+  }
   return reviewed;
 }
 

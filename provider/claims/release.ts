@@ -35,11 +35,13 @@ export async function suppliedClaims(
       if (
         !values &&
         services.claims.scopeIndex.provider(scope.provider.name)?.spec.failurePolicy === 'Fail'
-      )
+      ) {
         throw libraryError(503, 'temporarily_unavailable', 'a claims provider cannot be reached');
+      }
       const agreedValues = Object.entries(values ?? {}).filter(([claim]) => claims.has(claim));
-      if (values && agreedValues.length < Object.keys(values).length)
+      if (values && agreedValues.length < Object.keys(values).length) {
         services.runtime.count('claims_not_agreed');
+      }
       return [scope.name, Object.fromEntries(agreedValues)];
     }),
   );

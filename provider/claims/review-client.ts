@@ -255,7 +255,8 @@ const versionOf = ({ metadata }: ClaimsProviderObject): string =>
 
 function groupByProvider(scopes: readonly Scope[]): Map<string, Scope[]> {
   const groups = new Map<string, Scope[]>();
-  for (const scope of scopes)
+  for (const scope of scopes) {
     groups.set(scope.provider.name, [...(groups.get(scope.provider.name) ?? []), scope]);
+  }
   return groups;
 }

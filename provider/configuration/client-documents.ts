@@ -144,8 +144,9 @@ async function toClientMetadata(
   url: URL,
   response: Response,
 ): Promise<Response> {
-  if (!jsonType.test(response.headers.get('content-type') ?? ''))
+  if (!jsonType.test(response.headers.get('content-type') ?? '')) {
     throw new DocumentError('the content type must be application/json');
+  }
   const metadata = metadataOfDocument(services, url, Buffer.from(await response.arrayBuffer()));
   const lifetime = ['cache-control', 'expires'].flatMap((name): [string, string][] => {
     const value = response.headers.get(name);
@@ -171,8 +172,11 @@ export function hideRefusedDocuments(services: ProviderServices, provider: Provi
     } catch (error) {
       const wasFetched = used.get(clientID) === 'fetched';
       used.set(clientID, 'refused');
-      if (!(error instanceof errors.InvalidClient || error instanceof errors.InvalidClientMetadata))
+      if (
+        !(error instanceof errors.InvalidClient || error instanceof errors.InvalidClientMetadata)
+      ) {
         throw error;
+      }
       const reason = noteRefusal(services, clientID, error, wasFetched);
       logRefusedDocument(services, clientID, reason);
       return undefined;

@@ -200,10 +200,11 @@ function requiresChallenge({ pkce, clientAuthMethod }: Client): false {
  * oidc-provider accepts up to 128 characters, which no verifier matches.
  */
 function assertCodeChallenge(_ctx: unknown, challenge: string | undefined): void {
-  if (challenge !== undefined && !/^[A-Za-z0-9_-]{43}$/.test(challenge))
+  if (challenge !== undefined && !/^[A-Za-z0-9_-]{43}$/.test(challenge)) {
     throw new errors.InvalidRequest(
       'code_challenge must have the 43 characters of a SHA-256 in base64url',
     );
+  }
 }
 
 /**
@@ -220,8 +221,10 @@ async function assertAudience(
     oidc.client.clientAssertionAudience === 'TokenEndpoint'
       ? [oidc.urlFor('token'), oidc.urlFor(oidc.route)]
       : [];
-  if (![oidc.issuer, ...endpoints].some((audience) => audience === claims.aud))
+  if (![oidc.issuer, ...endpoints].some((audience) => audience === claims.aud)) {
     throw new errors.InvalidClientAuth('audience');
-  if (oidc.client.profile === 'FAPI2' && Number(claims.iat ?? 0) > Date.now() / 1000 + 60)
+  }
+  if (oidc.client.profile === 'FAPI2' && Number(claims.iat ?? 0) > Date.now() / 1000 + 60) {
     throw new errors.InvalidClientAuth('iat is in the future');
+  }
 }

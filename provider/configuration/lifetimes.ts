@@ -24,8 +24,9 @@ function lifetimeFor(
  */
 function accessTokenLifetime({ resourceServer }: Token, client: Client, limits: Limits): number {
   const ofAudience = resourceServer?.accessTokenTTL;
-  if (ofAudience === undefined)
+  if (ofAudience === undefined) {
     return lifetimeFor(client, 'accessToken', limits.accessTokenLifetime);
+  }
   return Math.min(ofAudience, lifetimeFor(client, 'accessToken', ofAudience * 1000));
 }
 

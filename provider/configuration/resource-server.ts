@@ -28,8 +28,9 @@ export async function resourceServer(
   resource: string,
   client: Client,
 ): Promise<Description> {
-  if (client.clientId === commandClient && resource === apiAudience(services.settings.baseURL))
+  if (client.clientId === commandClient && resource === apiAudience(services.settings.baseURL)) {
     return { scope: 'api', audience: resource, accessTokenFormat: 'opaque' };
+  }
   const audience = await audienceOf(services, client.clientId, resource);
   if (!audience) throw new errors.InvalidTarget();
   const { identifier, tokenForm, tokenSigningAlg, accessTokenLifetime } = audience.spec;
@@ -55,11 +56,12 @@ function requestableScopes(
   { spec }: AudienceObject,
 ): string[] {
   const scopes = spec.scopes.map(({ name }) => name);
-  if (!scopes.some((scope) => requestParamScopes.has(scope)))
+  if (!scopes.some((scope) => requestParamScopes.has(scope))) {
     throw new errors.InvalidScope(
       'a scope of each resource must be requested',
       typeof params.scope === 'string' ? params.scope : undefined,
     );
+  }
   return scopes;
 }
 

@@ -54,18 +54,22 @@ export function assertClaims({ oidc }: ClientContext, claims: string | undefined
   if (!isRecord(requested)) throw new errors.InvalidRequest('claims must be a JSON object');
   const token = requested.id_token ?? {};
   const acr = isRecord(token) ? (token.acr ?? {}) : undefined;
-  if (!isRecord(acr))
+  if (!isRecord(acr)) {
     throw new errors.InvalidRequest('claims.id_token and its acr must be objects');
-  if (acr.value !== undefined && typeof acr.value !== 'string')
+  }
+  if (acr.value !== undefined && typeof acr.value !== 'string') {
     throw new errors.InvalidRequest('claims.id_token.acr.value must be a string');
+  }
   const { values } = acr;
   if (
     values !== undefined &&
     !(Array.isArray(values) && values.every((value) => typeof value === 'string'))
-  )
+  ) {
     throw new errors.InvalidRequest('claims.id_token.acr.values must be an array of strings');
-  if (acr.essential !== undefined && typeof acr.essential !== 'boolean')
+  }
+  if (acr.essential !== undefined && typeof acr.essential !== 'boolean') {
     throw new errors.InvalidRequest('claims.id_token.acr.essential must be a boolean');
+  }
   oidc.params.claims = JSON.stringify({ id_token: { acr } });
 }
 
@@ -80,13 +84,15 @@ export function isWeakerThanDemanded(
 ): boolean {
   const demanded = demandedAcr(oidc.params ?? {}, settings);
   if (demanded === undefined) return false;
-  if (demanded === 'Unmet')
+  if (demanded === 'Unmet') {
     throw new errors.UnmetAuthenticationRequirements(
       'none of the requested acr values can be satisfied',
     );
+  }
   if (oidc.session?.accountId === undefined || satisfies(oidc.session.acr, demanded)) return false;
-  if (oidc.result?.login)
+  if (oidc.result?.login) {
     throw new errors.UnmetAuthenticationRequirements('the sign-in was weaker than requested');
+  }
   return true;
 }
 

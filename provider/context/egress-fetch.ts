@@ -68,8 +68,9 @@ async function resolveTarget(
 ): Promise<Target> {
   if (!URL.canParse(text)) throw new EgressRefusedError('not a URL');
   const url = new URL(text);
-  if (!['https:', 'http:'].includes(url.protocol) || url.username || url.password || url.hash)
+  if (!['https:', 'http:'].includes(url.protocol) || url.username || url.password || url.hash) {
     throw new EgressRefusedError('the URL must be https without user information and fragment');
+  }
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const family = isIP(host);
   const [first, ...others] = family
@@ -77,8 +78,9 @@ async function resolveTarget(
     : await untilAborted(signal, resolve(host, { all: true }));
   const isPermitted = ({ address }: Address): boolean =>
     egress.permits(address, url.protocol === 'https:');
-  if (!first || ![first, ...others].every(isPermitted))
+  if (!first || ![first, ...others].every(isPermitted)) {
     throw new EgressRefusedError('the egress policy does not permit the address');
+  }
   return { url, addresses: [first, ...others] };
 }
 
@@ -138,8 +140,9 @@ async function read(response: IncomingMessage): Promise<FetchResponse> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    if (encoding && encoding !== 'identity')
+    if (encoding && encoding !== 'identity') {
       throw new FetchError('the response has a content encoding');
+    }
     for await (const chunk of response as AsyncIterable<Buffer>) {
       if ((size += chunk.length) > maxBytes) throw new FetchError('the response is too long');
       chunks.push(chunk);

@@ -26,14 +26,17 @@ const unknownOutcomeMessage = 'it is not known whether the change was made';
  */
 export function toProviderError(error: unknown): unknown {
   const { reason, details } = error instanceof StatusError ? error : {};
-  if (error instanceof UnavailableError || reason === 'ServiceUnavailable')
+  if (error instanceof UnavailableError || reason === 'ServiceUnavailable') {
     return libraryError(503, 'temporarily_unavailable', unavailableMessage);
-  if (error instanceof UnknownOutcomeError || reason === 'Timeout')
+  }
+  if (error instanceof UnknownOutcomeError || reason === 'Timeout') {
     return libraryError(504, 'temporarily_unavailable', unknownOutcomeMessage);
-  if (reason === 'TooManyRequests')
+  }
+  if (reason === 'TooManyRequests') {
     return Object.assign(libraryError(429, 'slow_down', 'too many requests'), {
       retryAfter: details?.retryAfterSeconds,
     });
+  }
   return error;
 }
 

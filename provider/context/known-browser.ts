@@ -31,8 +31,9 @@ function verifiedProofs(services: ProviderServices, request: IncomingMessage): P
   if (
     payload === '' ||
     !services.secrets.keys.macMatches('known browser', payload, Buffer.from(mac, 'base64url'))
-  )
+  ) {
     return [];
+  }
   const oldest = Date.now() / 1000 - services.settings.limits.knownBrowserLifetime / 1000;
   return payload
     .split('~')

@@ -101,12 +101,13 @@ export class SignInCheck {
       );
       if (payload.consumed === undefined) {
         if (!isRefused) addRefusal(report, halfway('token', noTokens), Date.now());
-      } else if (unsent.length > 0 && !report.userinfo)
+      } else if (unsent.length > 0 && !report.userinfo) {
         addRefusal(
           report,
           halfway('userinfo', `${noUserinfo}: it got nothing of ${unsent.join(', ')}`),
           Date.now(),
         );
+      }
     };
   }
 

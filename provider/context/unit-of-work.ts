@@ -29,8 +29,9 @@ export class UnitOfWork {
   async read(key: string): Promise<RawValue | undefined> {
     const own = this.#writes.get(key);
     if (own) return 'put' in own ? own : undefined;
-    if (!this.#reads.has(key))
+    if (!this.#reads.has(key)) {
       this.#reads.set(key, (await withProviderErrors(this.#store.storage.get(key))).entry);
+    }
     const entry = this.#reads.get(key);
     return isLive(entry, Date.now()) ? entry : undefined;
   }
@@ -73,7 +74,8 @@ export class UnitOfWork {
       tx.add(own);
       for (const work of this.#deferred.values()) await work(tx);
     };
-    if (own.writes.length + this.#deferred.size > 0)
+    if (own.writes.length + this.#deferred.size > 0) {
       await withProviderErrors(this.#store.change(this.#store.systemCall(), change));
+    }
   }
 }

@@ -44,8 +44,9 @@ export const commitMiddleware =
       await introspectJWT(services, provider, ctx);
       discloseIntrospection(services, ctx);
       keepRefreshAnswer(services, ctx, unitOfWork);
-      if (ctx.status !== 503 && !isRefusedUse(ctx, unitOfWork))
+      if (ctx.status !== 503 && !isRefusedUse(ctx, unitOfWork)) {
         await commit(services, ctx, unitOfWork);
+      }
       sendAgain(services, ctx, repeatedAnswer());
     } catch (error) {
       sendError(services, provider, ctx, toProviderError(error));
@@ -94,16 +95,18 @@ async function handleConflict(
   uses: readonly SingleUse[],
 ): Promise<void> {
   services.runtime.count('lost_race');
-  if (isDeviceRequest(ctx))
+  if (isDeviceRequest(ctx)) {
     noteUserCode(ctx, { outcome: 'Failed', reason: 'temporarily_unavailable' });
+  }
   const reused = uses.find((use) => conflict.keys.has(use.key));
   if (reused?.model === 'RefreshToken' && isRouted(ctx)) {
     const answer = await findRefreshAnswer(services, ctx.oidc, hashIn(reused.key));
     if (answer) return sendAgain(services, ctx, answer);
   }
   if (reused) await revokeReused(services, reused);
-  if (ctx.oidc?.route === 'token')
+  if (ctx.oidc?.route === 'token') {
     throw new errors.InvalidGrant('a concurrent request revoked the grant');
+  }
   if (ctx.method !== 'GET') throw libraryError(503, 'temporarily_unavailable', conflictMessage);
   ctx.remove('Set-Cookie');
   ctx.status = 303;
@@ -134,8 +137,11 @@ function sendError(
   ctx.remove('Location');
   ctx.status = status;
   provider.emit(isProviderError ? refusalEvent(ctx) : 'server_error', ctx, error);
-  if (ctx.accepts('json', 'html') === 'html') renderError(services, ctx, out);
-  else ctx.body = out;
+  if (ctx.accepts('json', 'html') === 'html') {
+    renderError(services, ctx, out);
+  } else {
+    ctx.body = out;
+  }
 }
 
 const refusalEvent = (ctx: KoaContext): string =>
@@ -148,21 +154,24 @@ async function finishHeaders(
   provider: Provider,
   ctx: KoaContext,
 ): Promise<void> {
-  if (cacheableRoutes.has(ctx.oidc?.route ?? '') && ctx.status === 200)
+  if (cacheableRoutes.has(ctx.oidc?.route ?? '') && ctx.status === 200) {
     ctx.set('Cache-Control', 'public, max-age=300');
-  if (ctx.oidc?.route === 'discovery' && ctx.status === 200)
+  }
+  if (ctx.oidc?.route === 'discovery' && ctx.status === 200) {
     ctx.body = {
       ...jsonOf(ctx.body),
       response_modes_supported: ['query', 'form_post'],
       response_types_supported: ['code'], // `none` is for the account page alone.
     };
+  }
   if (isRouted(ctx) && programRoutes.has(ctx.oidc.route)) addWrongParameters(services, ctx);
   describeRemedy(ctx);
   if (!ctx.req.complete) ctx.res.shouldKeepAlive = false;
   if (ctx.status === 503) ctx.set('Retry-After', '1');
   if (ctx.status === 429) ctx.set('Retry-After', String(requestState().get(retryAfter) ?? 1));
-  if (isRouted(ctx) && ctx.status < 500 && ctx.response.is('html'))
+  if (isRouted(ctx) && ctx.status < 500 && ctx.response.is('html')) {
     await allowFormsToClient(provider, ctx);
+  }
 }
 
 /** Endpoints whose error responses name the wrong parameters. */

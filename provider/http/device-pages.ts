@@ -106,8 +106,9 @@ ${originDetails(translator, origin)}
 /** Returns what a scope permits, or its description, in the language of the page. */
 function permissionTexts(scope: Scope, translator: Translator): readonly (Html | string)[] {
   const { name, provider, description, descriptions, permissions } = scope;
-  if (provider.name !== builtInProvider.name)
+  if (provider.name !== builtInProvider.name) {
     return [inLanguage(localText(description, descriptions, [translator.locale]))];
+  }
   const ids = permissions?.map((_, i) => `permission.${i + 1}`) ?? ['description'];
   return ids.map((id) => translator.text(`scope.${name}.${id}` as MessageID));
 }

@@ -89,10 +89,12 @@ export function registerEventListeners(services: ProviderServices, provider: Pro
   };
   provider.on('server_error', (ctx: KoaContext, error: unknown) => {
     reportFault(error, ctx.response.get('Audit-ID'));
-    if (isRouted(ctx) && ctx.oidc.route === 'token')
+    if (isRouted(ctx) && ctx.oidc.route === 'token') {
       noteTokens(ctx, { outcome: 'Failed', reason: 'server_error' });
-    if (isDeviceRequest(ctx) && presented())
+    }
+    if (isDeviceRequest(ctx) && presented()) {
       noteUserCode(ctx, { outcome: 'Failed', reason: 'server_error' });
+    }
   });
   provider.on('error', (error: unknown) => reportFault(error, ''));
 }

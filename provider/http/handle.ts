@@ -63,23 +63,26 @@ export async function handleRequest(
       request.method === 'OPTIONS' // A preflight stores nothing.
         ? undefined
         : requestLimits.get(pathOf(request))?.(services.settings.limits);
-    if (limit && !isPostToRedirect(request) && network !== undefined)
+    if (limit && !isPostToRedirect(request) && network !== undefined) {
       await services.store.networkLimits.spend(limit, network, Date.now());
+    }
     if (limit) {
       const { bytes, ignored } = await applyRequestBounds(request, services.settings.limits);
       if (ignored.length > 0) logIgnoredParameters(services, ignored, auditIDOf(response));
-      if (!isPostToRedirect(request) && network !== undefined)
+      if (!isPostToRedirect(request) && network !== undefined) {
         await services.store.networkLimits.spend(
           storedBytesLimit(services.settings.limits),
           network,
           Date.now(),
           bytes + recordOverheadBytes,
         );
+      }
     }
-    if (isPostToRedirect(request))
+    if (isPostToRedirect(request)) {
       return (await redirectToGet(request, response))
         ? undefined
         : void sendError(services, request, response, 400);
+    }
     keepResponseMode(request);
     const unitOfWork = new UnitOfWork(services.store, {
       request,
@@ -92,10 +95,11 @@ export async function handleRequest(
       await logTooLong(services, request, response, error);
       return void sendError(services, request, response, 400, { description: error.message });
     }
-    if (error instanceof StatusError)
+    if (error instanceof StatusError) {
       return void sendError(services, request, response, error.code, {
         retryAfter: error.details?.retryAfterSeconds,
       });
+    }
     provider.emit('error', error);
     return void sendError(services, request, response, 500);
   }

@@ -40,9 +40,10 @@ export function formTargets(client: Client | undefined, params: Record<string, u
 /** Adds the targets to the `form-action` directive of the response. */
 export function allowForms(ctx: KoaContext, targets: readonly string[]): void {
   const policy = ctx.response.get('Content-Security-Policy');
-  if (targets.length > 0)
+  if (targets.length > 0) {
     ctx.set(
       'Content-Security-Policy',
       policy.replace("form-action 'self'", `form-action 'self' ${targets.join(' ')}`),
     );
+  }
 }

@@ -18,8 +18,9 @@ export async function redirectToGet(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<boolean> {
-  if (!/^application\/x-www-form-urlencoded(\s*;|$)/i.test(request.headers['content-type'] ?? ''))
+  if (!/^application\/x-www-form-urlencoded(\s*;|$)/i.test(request.headers['content-type'] ?? '')) {
     return false;
+  }
   const chunks: Buffer[] = [];
   for await (const chunk of request.iterator()) chunks.push(chunk as Buffer);
   const query = new URLSearchParams(Buffer.concat(chunks).toString()).toString();

@@ -81,8 +81,11 @@ export function logRefusals(
     };
     const state = requestState();
     state.set(currentRemedy, remedy);
-    if (refusal.client === undefined) state.set(unnamedRefusal, refusal);
-    else logRefusal(services, refusal);
+    if (refusal.client === undefined) {
+      state.set(unnamedRefusal, refusal);
+    } else {
+      logRefusal(services, refusal);
+    }
     describeAssertion(ctx, reason);
   };
   for (const event of events) provider.on(event, log);
@@ -137,11 +140,12 @@ export function describeRemedy(ctx: KoaContext): void {
     const body = jsonOf(ctx.body);
     ctx.body = { ...body, error_description: extended(String(body.error_description ?? error)) };
   }
-  if (typeof ctx.body === 'string')
+  if (typeof ctx.body === 'string') {
     ctx.body = ctx.body.replace(
       /(?<=<input type="hidden" name="error_description" value=")[^"]*/,
       (escaped) => extended(escaped, html`${remedy}`.text),
     );
+  }
   describeInLocation(ctx, extended);
 }
 
@@ -163,11 +167,12 @@ function describeAssertion(ctx: KoaContext, reason: string): void {
   if (errorOf(ctx.body) !== 'invalid_client') return;
   if (ctx.oidc?.params?.client_assertion === undefined) return;
   const fault = assertionFaults.find(([pattern]) => pattern.test(reason))?.[1];
-  if (fault)
+  if (fault) {
     ctx.body = {
       ...jsonOf(ctx.body),
       error_description: `the client_assertion was refused: ${fault}`,
     };
+  }
 }
 
 /** Returns oidc-provider's reason for an error; of a proof that cannot be read with what it was. */

@@ -108,6 +108,10 @@ function readable(name: string, sent: string): string {
 /** Stands for a hint that is too long: it may be about someone else than is signed in. */
 const unbelievableHint = '-';
 
+/** Reports whether a parameter of an authorization request that is too long is an error for its Client. */
+const isAnswered = (name: string): boolean =>
+  known.has(name) && !hints.has(name) && !addressing.has(name);
+
 const problems = new WeakMap<IncomingMessage, string>();
 
 /**
@@ -149,33 +153,31 @@ export async function applyRequestBounds(
       if (Buffer.byteLength(value) <= most) return [name, value];
       isRewritten = true;
       const problem = `${/^\w{1,40}$/.test(name) ? name : 'a parameter'} is over ${most} bytes`;
-      if (
-        path === routes.authorization &&
-        known.has(name) &&
-        !hints.has(name) &&
-        !addressing.has(name)
-      )
+      if (path === routes.authorization && isAnswered(name)) {
         problems.set(request, problem);
-      else if (path === routes.end_session || hints.has(name) || !known.has(name))
+      } else if (path === routes.end_session || hints.has(name) || !known.has(name)) {
         ignored.push(name);
-      else
+      } else {
         throw new RequestBoundsError(
           problem,
           showable.has(name) ? { [name]: showableText(value) } : {},
         );
+      }
       return [name, name === 'id_token_hint' ? unbelievableHint : ''];
     });
     const kept = new URLSearchParams(entries);
-    if (Math.min(Buffer.byteLength(form), Buffer.byteLength(String(kept))) > max)
+    if (Math.min(Buffer.byteLength(form), Buffer.byteLength(String(kept))) > max) {
       throw tooLong(max);
+    }
     return kept;
   };
   const named = (form: string): URLSearchParams => {
     try {
       return bound(form);
     } catch (error) {
-      if (error instanceof RequestBoundsError)
+      if (error instanceof RequestBoundsError) {
         error.clientID = new URLSearchParams(form).get('client_id') ?? undefined;
+      }
       throw error;
     }
   };
@@ -218,8 +220,9 @@ async function readBounded(request: IncomingMessage, max: number): Promise<Buffe
 
 /** Lets oidc-provider read a body that has already been read, through `readable` and `iterator`. */
 function restoreBody(request: IncomingMessage, body: Buffer): void {
-  if (request.headers['content-length'] !== undefined)
+  if (request.headers['content-length'] !== undefined) {
     request.headers['content-length'] = String(body.length);
+  }
   Object.defineProperties(request, {
     readable: { value: true, configurable: true },
     iterator: {

@@ -14,8 +14,9 @@ export function sentScopes(ctx: ProviderContext): readonly string[] {
 
 function sentScope({ oidc, originalUrl }: ProviderContext): unknown {
   const { PushedAuthorizationRequest: pushed } = oidc.entities;
-  if (pushed && oidc.route !== 'pushed_authorization_request')
+  if (pushed && oidc.route !== 'pushed_authorization_request') {
     return decodeJwt(pushed.request).scope;
+  }
   return oidc.body ? oidc.body.scope : new URLSearchParams(queryOf(originalUrl)).get('scope');
 }
 
@@ -58,12 +59,14 @@ function requireOpenid(
 ): void {
   const kept = typeof params.scope === 'string' ? params.scope.split(' ') : [];
   if (kept.includes('openid')) return;
-  if (sent.has('openid'))
+  if (sent.has('openid')) {
     throw new errors.InvalidScope('openid must be one of the scopes of the Client', 'openid');
-  if (sent.size === 0 || params.resource === undefined)
+  }
+  if (sent.size === 0 || params.resource === undefined) {
     throw new errors.InvalidScope(
       'openid must be one of the requested scopes',
       sent.size > 0 ? [...sent].join(' ') : undefined,
     );
+  }
   params.scope = ['openid', ...kept].join(' ');
 }

@@ -42,8 +42,9 @@ function parametersOf({
   error_description: description = '',
   error_detail: detail = '',
 }: Refusal): readonly string[] | undefined {
-  for (const text of [description, detail])
+  for (const text of [description, detail]) {
     if (Object.hasOwn(parametersByDescription, text)) return parametersByDescription[text];
+  }
   return typeof error === 'string' && Object.hasOwn(parametersByError, error)
     ? parametersByError[error]
     : undefined;

@@ -122,10 +122,12 @@ export async function saveCopy(
   });
   if (agreement.scopes.length > 0) grant.addOIDCScope(agreement.scopes.join(' '));
   if (agreement.rejected.length > 0) grant.rejectOIDCScope(agreement.rejected.join(' '));
-  if (agreement.scopes.includes('api'))
+  if (agreement.scopes.includes('api')) {
     grant.addResourceScope(apiAudience(services.settings.baseURL), 'api');
-  if (agreement.rejected.includes('api'))
+  }
+  if (agreement.rejected.includes('api')) {
     grant.rejectResourceScope(apiAudience(services.settings.baseURL), 'api');
+  }
   for (const { audience, scopes, rejected } of agreement.audiences ?? []) {
     const { identifier } = audience.spec;
     if (scopes.length > 0) grant.addResourceScope(identifier, scopes.join(' '));
@@ -157,7 +159,7 @@ export async function loadExistingGrant(
     return grant?.accountId === pair.account && grant.clientId === pair.client ? grant : undefined;
   };
   const copy = session.grantIdFor(pair.client);
-  if (pair.client === accountPageClient)
+  if (pair.client === accountPageClient) {
     return (
       (await findMatching(copy)) ??
       saveCopy(services, provider, {
@@ -168,10 +170,12 @@ export async function loadExistingGrant(
         signedIn: {},
       })
     );
+  }
   const remembered = await rememberedGrant(services, pair.account, pair.client);
   const isFirstParty = (await clientObject(services, pair.client))?.spec.firstParty;
-  if (isFirstParty && !(await coversRequest(services, ctx, remembered)))
+  if (isFirstParty && !(await coversRequest(services, ctx, remembered))) {
     return grantFirstParty(services, ctx, remembered);
+  }
   if (!remembered || ctx.oidc.promptPending('consent')) return undefined;
   if (result?.consent) {
     if (copy && replacesCopy(ctx)) revokeCopy(services, copy, remembered.metadata.name);
@@ -236,12 +240,13 @@ async function isCurrent(
   const unitOfWork = requestUnitOfWork();
   const stamp = await unitOfWork.read(key);
   if (!stamp || decisionFromIndex(stamp.value) !== decision) return false;
-  if (signInFromIndex(stamp.value).authenticated !== session.loginTs)
+  if (signInFromIndex(stamp.value).authenticated !== session.loginTs) {
     unitOfWork.write(
       key,
       encodeContext({ decision, signedIn: await signInOfSession(services, session) }),
       Math.max(stamp.expires ?? 0, newGrantExpiry(services) + dayMs),
     );
+  }
   return true;
 }
 
@@ -356,15 +361,15 @@ async function stageFirstPartyGrant(
   { scopes, rejected, audiences, decisions }: FirstPartyGrant,
 ): Promise<number> {
   const name = grantName(account, client);
-  const old = (await withProviderErrors(services.store.stored(Grant, name)))?.object as
-    | GrantObject
-    | undefined;
+  const old = await withProviderErrors(services.store.reader(Grant).get(name));
   const decision = old ? old.internal.decision + 1 : Date.now();
   const names = await clientNames(services, client);
   const owned = ownerReferencesOf(account);
   const clientUID = uidOfClient(client, await clientObject(services, client)) ?? '';
   requestUnitOfWork().defer(`grant ${name}`, (tx) =>
     upsert(tx, Grant, name, (before) => {
+      const internal = { decision, rejected, clientUID, firstParty: true, decided: Date.now() };
+      const kept = before?.internal.audiences && { audiences: before.internal.audiences };
       const grant: GrantObject = {
         metadata: before?.metadata ?? ({ name, ...owned } as GrantObject['metadata']),
         spec: { ...before?.spec, scopes },
@@ -375,14 +380,7 @@ async function stageFirstPartyGrant(
           grantedTimestamp: toTimestamp(Date.now()),
           disclosures: before?.status.disclosures ?? [],
         },
-        internal: {
-          decision,
-          rejected,
-          clientUID,
-          firstParty: true,
-          decided: Date.now(),
-          ...(before?.internal.audiences && { audiences: before.internal.audiences }),
-        },
+        internal: { ...internal, ...kept },
       };
       recordAudiences(grant, audiences);
       grant.status.shareDecisions = [...grantedScopeIDs(grant.spec)].flatMap((scope) => {

@@ -20,8 +20,9 @@ export async function applyRefreshPolicy(
 ): Promise<void> {
   const { clientId } = client;
   const signedIn = await signInOfGrant(services, account.metadata.name, clientId, grant.jti);
-  if (!(await decideSignIn(services, account, clientId, signedIn)).allowed)
+  if (!(await decideSignIn(services, account, clientId, signedIn)).allowed) {
     throw new errors.InvalidGrant('policy refuses the sign-in');
+  }
   const scopes = new Set(token.scope?.split(' '));
   for (const { name } of services.claims
     .scopes()

@@ -28,8 +28,9 @@ export class LimitRefusals {
     if (!counts) {
       counts = new Map();
       this.#minutes.set(minute, counts);
-      for (const old of this.#minutes.keys())
+      for (const old of this.#minutes.keys()) {
         if (old <= minute - keptMinutes) this.#minutes.delete(old);
+      }
     }
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
@@ -52,9 +53,11 @@ export class LimitRefusals {
   /** Returns the limits that refused something in the hour before `now`, most refusals first. */
   lastHour(now: number): RefusedByLimit[] {
     const sums = new Map<string, number>();
-    for (const [minute, counts] of this.#minutes)
-      if (minute > Math.floor(now / minuteMs) - keptMinutes)
+    for (const [minute, counts] of this.#minutes) {
+      if (minute > Math.floor(now / minuteMs) - keptMinutes) {
         for (const [name, count] of counts) sums.set(name, (sums.get(name) ?? 0) + count);
+      }
+    }
     return [...sums]
       .map(([name, count]) => ({ name, count, setting: this.#settings.get(name) }))
       .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));

@@ -34,8 +34,9 @@ export const rateLimitBounds = 'less locks people out, more limits nothing';
 
 /** Returns a limit as a number (milliseconds, bytes, count, percent), or NaN if it is malformed. */
 export function parseLimit({ value }: LimitSetting, given: unknown): number {
-  if (value === 'count')
+  if (value === 'count') {
     return Number.isInteger(Number(given)) && /^\d+$/.test(String(given)) ? Number(given) : NaN;
+  }
   if (value === 'duration') return parseDuration(String(given));
   return value === 'size' ? parseSize(String(given)) : parsePercent(String(given));
 }
@@ -51,7 +52,8 @@ const examples = {
 export function limitFault(setting: LimitSetting, given: unknown): string | undefined {
   const parsed = parseLimit(setting, given);
   if (Number.isNaN(parsed)) return `${examples[setting.value]}; got ${JSON.stringify(given)}`;
-  if (parsed >= parseLimit(setting, setting.min) && parsed <= parseLimit(setting, setting.max))
+  if (parsed >= parseLimit(setting, setting.min) && parsed <= parseLimit(setting, setting.max)) {
     return undefined;
+  }
   return `from ${setting.min} to ${setting.max}: ${setting.because}; got ${String(given)}`;
 }

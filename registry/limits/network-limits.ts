@@ -82,21 +82,23 @@ export class NetworkLimits {
   async spend(declared: Limit, network: string, now: number, amount = 1): Promise<void> {
     const limit = scaleLimit(declared, this.#factor);
     await this.#spendFrom(limit, this.#network(limit, network), now, amount);
-    if (limit.inAll !== undefined)
+    if (limit.inAll !== undefined) {
       await this.#spendFrom(
         ceilingOf(limit),
         this.#network(ceilingOf(limit), allNetworks),
         now,
         amount,
       );
+    }
   }
 
   /** Takes back uses that were counted just now; they stay with this replica. */
   refund(declared: Limit, network: string, now: number, amount = 1): void {
     const limit = scaleLimit(declared, this.#factor);
     this.#putBack(limit, this.#network(limit, network), now, amount);
-    if (limit.inAll !== undefined)
+    if (limit.inAll !== undefined) {
       this.#putBack(ceilingOf(limit), this.#network(ceilingOf(limit), allNetworks), now, amount);
+    }
   }
 
   /**
@@ -166,9 +168,13 @@ export class NetworkLimits {
   #putBack(limit: Limit, network: CountedNetwork, now: number, amount: number): void {
     const window = windowOf(limit, now);
     const block = this.#block(network);
-    if (block && block.window >= window) block.left += amount;
+    if (block && block.window >= window) {
+      block.left += amount;
+    }
     // What another replica reserved in this window is free here, too.
-    else this.#setBlock(network, { window, left: amount, drawn: 0 });
+    else {
+      this.#setBlock(network, { window, left: amount, drawn: 0 });
+    }
   }
 
   /** Returns the record and networks of a limit; cached. */
@@ -266,10 +272,8 @@ export class NetworkLimits {
   #sizeFor(limit: Limit, network: CountedNetwork, record: LimitRecord, amount: number): number {
     const own = this.#blockIn(network, record.window);
     const remaining = this.#remaining(limit, network.prefixes, record);
-    const block = Math.min(
-      blockSize(limit, network.prefixes, own.drawn),
-      Math.floor(remaining / 4),
-    );
+    const share = Math.floor(remaining / 4);
+    const block = Math.min(blockSize(limit, network.prefixes, own.drawn), share);
     const size = Math.min(Math.max(amount - own.left, block, 1), remaining);
     return size + own.left < amount ? 0 : Math.max(0, size);
   }
@@ -302,10 +306,8 @@ export class NetworkLimits {
     const nested = prefixes.within.map(
       ([width, name]) => this.#maxOf(limit, width) - (within[name] ?? 0),
     );
-    return Math.min(
-      this.#maxOf(limit, prefixes.within.length > 0 ? 'wide' : 'narrow') - drawn,
-      ...nested,
-    );
+    const width = prefixes.within.length > 0 ? 'wide' : 'narrow';
+    return Math.min(this.#maxOf(limit, width) - drawn, ...nested);
   }
 
   #maxOf({ max }: Limit, width: Width): number {

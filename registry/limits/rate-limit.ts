@@ -74,8 +74,11 @@ export function addUse(
   }
   const time = Math.ceil(now / slot) * slot;
   const newest = uses.at(-1);
-  if (newest && slot > 1 && newest[0] >= time) newest[1] += 1;
-  else uses.push([time, 1]);
+  if (newest && slot > 1 && newest[0] >= time) {
+    newest[1] += 1;
+  } else {
+    uses.push([time, 1]);
+  }
   return { value: Buffer.from(JSON.stringify(uses)), expires: time + window };
 }
 

@@ -62,12 +62,13 @@ export class ConfigurationApply implements FieldTracker {
       force,
       time: toTimestamp(now),
     });
-    if (after.conflicts)
+    if (after.conflicts) {
       throw applyConflict(
         kind,
         next.metadata.name,
         after.conflicts.map((conflict) => causeOf(conflict, kind.apiVersion)),
       );
+    }
     setOwners(write, after.owners);
   }
 }
@@ -79,9 +80,13 @@ export function setCallerMetadata(
 ): void {
   const target = next.metadata as KindObject['metadata'] & Record<string, unknown>;
   for (const [field, value] of Object.entries({ labels, annotations, ownerReferences })) {
-    if (hasContent(value)) target[field] = value;
+    if (hasContent(value)) {
+      target[field] = value;
+    }
     // `delete` slows later access to an object, so nothing is deleted that is absent.
-    else if (target[field] !== undefined) delete target[field];
+    else if (target[field] !== undefined) {
+      delete target[field];
+    }
   }
 }
 

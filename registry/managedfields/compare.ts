@@ -55,9 +55,11 @@ function paths(entry: Pick<Entry, 'schema' | 'value'>): FieldSet {
 
 function compareWhole(schema: JSONSchema | undefined, before: unknown, after: unknown): Comparison {
   if (canonicalJSON(before) === canonicalJSON(after)) return none;
-  if (before === undefined)
+  if (before === undefined) {
     return { ...none, added: paths({ schema, value: after }).withMember(false) };
-  if (after === undefined)
+  }
+  if (after === undefined) {
     return { ...none, removed: paths({ schema, value: before }).withMember(false) };
+  }
   return { ...none, modified: paths({ schema, value: after }) };
 }

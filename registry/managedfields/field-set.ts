@@ -56,8 +56,9 @@ export class FieldSet {
     if (this.isEmpty) return other;
     if (other.isEmpty) return this;
     const children = new Map(this.children);
-    for (const [element, child] of other.children)
+    for (const [element, child] of other.children) {
       children.set(element, this.at(element).union(child));
+    }
     return FieldSet.node(this.isMember || other.isMember, children);
   }
 

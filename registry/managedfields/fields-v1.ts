@@ -17,8 +17,9 @@ export function encodeFields(set: FieldSet): FieldsV1 {
 
 /** Returns the set of a FieldsV1; throws if it is malformed. */
 export function decodeFields(fields: unknown, isRoot = true): FieldSet {
-  if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
     throw new Error('fieldsV1 must have objects only');
+  }
   const names = Object.keys(fields);
   const children = names
     .filter((name) => name !== '.')

@@ -30,9 +30,10 @@ export const updatesBy = (nameOf: () => string): FieldTracker => ({
 export function setOwners({ kind, next }: TrackedWrite, owners: readonly ManagedFields[]): void {
   const entries = encodeOwners(owners, kind.apiVersion);
   const size = Buffer.byteLength(JSON.stringify(entries));
-  if (size > maxSize)
+  if (size > maxSize) {
     throw invalid(kind, next.metadata.name, [
       tooLongValue('metadata.managedFields', `may not be more than ${maxSize} bytes (got ${size})`),
     ]);
+  }
   next.metadata.managedFields = entries;
 }

@@ -16,7 +16,7 @@ export function nearest(word: string, names: readonly string[]): string | undefi
 /** Returns the Levenshtein distance. */
 export function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);
-  for (const [i, letter] of [...one].entries())
+  for (const [i, letter] of [...one].entries()) {
     row = row.reduce<number[]>(
       (next, above, at) => [
         ...next,
@@ -30,5 +30,6 @@ export function distance(one: string, other: string): number {
       ],
       [],
     );
+  }
   return row[other.length]!;
 }

@@ -42,28 +42,35 @@ interface Definition {
 export function refuseUnconvertible(schema: z.ZodTypeAny, path: string): void {
   const definition = schema._def as Definition;
   if (!definition?.typeName) throw new Error(`${path}: not a schema of zod 3`);
-  if (unsupportedTypes.has(definition.typeName) || !zodTypes.has(definition.typeName))
+  if (unsupportedTypes.has(definition.typeName) || !zodTypes.has(definition.typeName)) {
     throw new Error(`${path}: ${definition.typeName} cannot be expressed in JSON Schema`);
+  }
   if (
     definition.typeName === Kind.ZodLiteral &&
     !['string', 'number', 'boolean'].includes(typeof definition.value)
-  )
+  ) {
     throw new Error(`${path}: a literal must be text, a number or a boolean`);
-  for (const check of definition.typeName === Kind.ZodString ? (definition.checks ?? []) : []) {
-    if (lossyChecks.has(check.kind))
-      throw new Error(`${path}: ${check.kind}() is lost in JSON Schema`);
-    if (check.regex && check.regex.flags !== '')
-      throw new Error(`${path}: the flags of ${check.regex} are lost in JSON Schema`);
-    if (check.regex && !(check.regex.source.startsWith('^') && check.regex.source.endsWith('$')))
-      throw new Error(`${path}: ${check.regex} is not anchored`);
   }
-  for (const [name, property] of Object.entries(definition.shape?.() ?? {}))
+  for (const check of definition.typeName === Kind.ZodString ? (definition.checks ?? []) : []) {
+    if (lossyChecks.has(check.kind)) {
+      throw new Error(`${path}: ${check.kind}() is lost in JSON Schema`);
+    }
+    if (check.regex && check.regex.flags !== '') {
+      throw new Error(`${path}: the flags of ${check.regex} are lost in JSON Schema`);
+    }
+    if (check.regex && !(check.regex.source.startsWith('^') && check.regex.source.endsWith('$'))) {
+      throw new Error(`${path}: ${check.regex} is not anchored`);
+    }
+  }
+  for (const [name, property] of Object.entries(definition.shape?.() ?? {})) {
     refuseUnconvertible(property, `${path}.${name}`);
+  }
   const options =
     definition.options instanceof Map
       ? [...definition.options.values()]
       : (definition.options ?? []);
   options.forEach((option, i) => refuseUnconvertible(option, `${path}|${i}`));
-  for (const inner of [definition.innerType, definition.type, definition.valueType])
+  for (const inner of [definition.innerType, definition.type, definition.valueType]) {
     if (inner?._def) refuseUnconvertible(inner, path);
+  }
 }

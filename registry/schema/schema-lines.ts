@@ -39,12 +39,12 @@ function normaliseLines(
 ): unknown {
   if (schema === undefined) return value;
   if (typeof value === 'string') return isLine(schema) ? normalised(value, at, causes) : value;
-  if (Array.isArray(value))
+  if (Array.isArray(value)) {
     value.forEach((item, i) => {
       const line = normaliseLines(schema.items, item, `${at}[${i}]`, causes);
       if (line !== item) value[i] = line;
     });
-  else if (isRecord(value)) {
+  } else if (isRecord(value)) {
     const branch = branchFor(schema, value);
     for (const name of Object.keys(value)) {
       const member = branch && memberOf(branch, name);

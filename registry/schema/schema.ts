@@ -33,13 +33,16 @@ function tidy(schema: JSONSchema, where: string): JSONSchema {
     !Object.entries(schema).some(
       ([key, value]) => value !== undefined && key !== 'description' && key !== 'default',
     )
-  )
+  ) {
     throw new Error(`${where}: an empty schema would accept everything`);
-  for (const [name, property] of Object.entries(schema.properties ?? {}))
+  }
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
     tidy(property, `${where}.${name}`);
+  }
   if (schema.items) tidy(schema.items, `${where}[]`);
-  if (typeof schema.additionalProperties === 'object')
+  if (typeof schema.additionalProperties === 'object') {
     tidy(schema.additionalProperties, `${where}.*`);
+  }
   schema.anyOf?.forEach((branch, i) => tidy(branch, `${where}|${i}`));
   const tag = schema.anyOf && commonTag(schema.anyOf);
   if (tag) {
@@ -126,8 +129,9 @@ function overfullLists(schema: JSONSchema, value: unknown, at: string): Cause[] 
   if (Array.isArray(value)) {
     const { items } = schema;
     const max = Number(schema.maxItems ?? Infinity);
-    if (value.length > Math.max(max, longList))
+    if (value.length > Math.max(max, longList)) {
       return [tooManyItems(at, `must have at most ${max} items`)];
+    }
     return items && hasLists(items)
       ? value.flatMap((item, i) => overfullLists(items, item, `${at}[${i}]`))
       : [];
@@ -144,10 +148,11 @@ const hasLists = ({ items, properties = {}, oneOf = [] }: JSONSchema): boolean =
 
 /** Removes members that `schema` does not define from `value`; returns their paths. */
 export function prune(schema: JSONSchema, value: unknown, at: string): string[] {
-  if (Array.isArray(value))
+  if (Array.isArray(value)) {
     return schema.items
       ? value.flatMap((item, i) => prune(schema.items!, item, `${at}[${i}]`))
       : [];
+  }
   if (typeof value !== 'object' || value === null) return [];
   const held = value as Record<string, unknown>;
   const known = branchFor(schema, held);

@@ -47,14 +47,17 @@ export function secretFields(
   const elsewhere = [items, additionalProperties, ...oneOf, ...anyOf].filter(
     (one): one is JSONSchema => typeof one === 'object',
   );
-  for (const one of elsewhere)
-    if (isSecret(one) || secretFields(one, where).length > 0)
+  for (const one of elsewhere) {
+    if (isSecret(one) || secretFields(one, where).length > 0) {
       throw new Error(`${where}: a secret may not be in a list, a map or a union`);
+    }
+  }
   return below.flatMap(([name, property]): SecretField[] => {
     const at = [...path, name];
     if (!isSecret(property)) return secretFields(property, where, at);
-    if (schema.required?.includes(name))
+    if (schema.required?.includes(name)) {
       throw new Error(`${where}.${at.join('.')}: a secret must be optional, since no one reads it`);
+    }
     return [{ path: at, storage: property['x-secret-storage'] as SecretStorage }];
   });
 }

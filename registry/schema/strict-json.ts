@@ -37,8 +37,9 @@ function parseOrThrow(text: string): unknown {
 /** Throws 400 if a number below `value` does not fit a double exactly. */
 function checkNumbers(value: unknown): void {
   if (typeof value === 'number') {
-    if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))
+    if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
       throw badRequest('a number is out of range');
+    }
   } else if (typeof value === 'object' && value !== null) {
     for (const member of Object.values(value)) checkNumbers(member);
   }
@@ -68,10 +69,13 @@ class Scanner {
   run(): void {
     for (; this.#position < this.#text.length; this.#position += 1) {
       const char = this.#text[this.#position]!;
-      if (char === '"') this.#string();
-      else if (char === '{' || char === '[') this.#enter(char === '{');
-      else if (char === '}' || char === ']') this.#containers.pop();
-      else if (char === ',') {
+      if (char === '"') {
+        this.#string();
+      } else if (char === '{' || char === '[') {
+        this.#enter(char === '{');
+      } else if (char === '}' || char === ']') {
+        this.#containers.pop();
+      } else if (char === ',') {
         this.#count();
         this.#next();
       }
@@ -79,8 +83,9 @@ class Scanner {
   }
 
   #enter(object: boolean): void {
-    if (this.#containers.length >= limits.depth)
+    if (this.#containers.length >= limits.depth) {
       throw badRequest(`the body is nested deeper than ${limits.depth}`);
+    }
     this.#count();
     this.#containers.push({
       keys: object ? new Set() : undefined,
@@ -91,8 +96,11 @@ class Scanner {
 
   #next(): void {
     const top = this.#containers.at(-1);
-    if (top?.keys) top.expectKey = true;
-    else if (top) top.position = Number(top.position) + 1;
+    if (top?.keys) {
+      top.expectKey = true;
+    } else if (top) {
+      top.position = Number(top.position) + 1;
+    }
   }
 
   /** The current path, in the syntax of causes. */
@@ -109,8 +117,9 @@ class Scanner {
 
   #count(): void {
     this.#values += 1;
-    if (this.#values > limits.values)
+    if (this.#values > limits.values) {
       throw badRequest(`the body has more than ${limits.values} values`);
+    }
   }
 
   #string(): void {
@@ -119,8 +128,9 @@ class Scanner {
       this.#position += 1;
       this.#position < this.#text.length && this.#text[this.#position] !== '"';
       this.#position += 1
-    )
+    ) {
       if (this.#text[this.#position] === '\\') this.#position += 1;
+    }
     const raw = this.#text.slice(start, this.#position + 1);
     const value = raw.includes('\\') ? unescaped(raw) : raw.slice(1, -1);
     if (!value.isWellFormed()) throw badRequest('a string has half of a surrogate pair');

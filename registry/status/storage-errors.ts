@@ -6,10 +6,12 @@ import { internalError, timeout, unavailable } from './status.js';
  * unknown. Returns other errors unchanged.
  */
 export function statusErrorOf(error: unknown): unknown {
-  if (error instanceof UnavailableError)
+  if (error instanceof UnavailableError) {
     return unavailable(error.full ? 'the store has no room' : 'the store cannot be reached');
-  if (error instanceof UnknownOutcomeError)
+  }
+  if (error instanceof UnknownOutcomeError) {
     return timeout('it is not known whether the change was made');
+  }
   return error instanceof TooLargeError ? internalError() : error;
 }
 

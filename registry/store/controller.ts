@@ -126,8 +126,9 @@ export class Controller<K extends AnyKind> {
 
   /** Leaves what is due for a second: another replica works, or the store takes no writes. */
   #postpone(error?: unknown): void {
-    if (error)
+    if (error) {
       this.#log.warn({ err: error, controller: this.#reconciler.name }, 'a controller waits');
+    }
     const later = Date.now() + retryMs.first;
     for (const [name, at] of this.#dueAt) if (at < later) this.#dueAt.set(name, later);
   }
@@ -180,9 +181,10 @@ export class Controller<K extends AnyKind> {
   async #releaseLease(): Promise<void> {
     const [key, lease] = [this.#leaseKey, this.#lease];
     this.#lease = undefined;
-    if (lease)
+    if (lease) {
       await this.#store.commit([
         { checks: [{ key, is: lease.revision }], writes: [{ delete: key }] },
       ]);
+    }
   }
 }

@@ -85,8 +85,11 @@ export class Informer<K extends AnyKind> {
 
   #set(name: string, after: ObjectOf<K> | undefined): void {
     const before = this.#objects.get(name);
-    if (after) this.#objects.set(name, after);
-    else this.#objects.delete(name);
+    if (after) {
+      this.#objects.set(name, after);
+    } else {
+      this.#objects.delete(name);
+    }
     if (before || after) this.#onUpdate(before, after);
   }
 

@@ -26,8 +26,9 @@ export function metadataSizeFaults(
       !metadata.annotations &&
       !metadata.ownerReferences &&
       !metadata.managedFields)
-  )
+  ) {
     return [];
+  }
   const max = settings.limits.ownedMetadataSize;
   const size = sizeOf(next);
   if (size <= max || (old && size <= sizeOf(old))) return [];

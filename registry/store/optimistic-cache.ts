@@ -31,8 +31,9 @@ export class OptimisticCache {
   recordCommit(checks: readonly Check[], writes: readonly Write[], revision: Revision): void {
     const read = new Set(checks.map(({ key }) => key));
     for (const write of writes) {
-      if (!('put' in write)) this.#delete(write.delete);
-      else if (read.has(write.put))
+      if (!('put' in write)) {
+        this.#delete(write.delete);
+      } else if (read.has(write.put)) {
         this.#set({
           key: write.put,
           value: ownBytes(write.value),
@@ -40,21 +41,29 @@ export class OptimisticCache {
           ...(write.expires !== undefined && { expires: write.expires }),
           ...(write.decoded && { decoded: write.decoded }),
         });
+      }
     }
   }
 
   /** Records a conflict: `winners` are the current entries. */
   recordConflict({ winners }: Lost): void {
-    for (const [key, entry] of winners)
-      if (entry) this.#set(entry);
-      else this.#delete(key);
+    for (const [key, entry] of winners) {
+      if (entry) {
+        this.#set(entry);
+      } else {
+        this.#delete(key);
+      }
+    }
   }
 
   /** Records a change that any replica made. */
   recordChange({ key, entry }: Change): void {
     if (!this.#entries.has(key)) return;
-    if (entry) this.#set(entry);
-    else this.#delete(key);
+    if (entry) {
+      this.#set(entry);
+    } else {
+      this.#delete(key);
+    }
   }
 
   /** Keeps the newest version of a key; evicts the oldest entries above the limits. */

@@ -121,9 +121,13 @@ export class Outbox {
   }
 
   #applyChanges(changes: readonly Change[]): void {
-    for (const { key, entry } of changes)
-      if (entry) this.#offer(entry);
-      else this.#queueOf(key)?.forget(key);
+    for (const { key, entry } of changes) {
+      if (entry) {
+        this.#offer(entry);
+      } else {
+        this.#queueOf(key)?.forget(key);
+      }
+    }
   }
 
   #offer(entry: Entry): void {
@@ -262,8 +266,11 @@ class Queue {
       this.#log.warn({ err: error, worker: this.#worker.name }, 'an outbox row was left for later');
     }
     const latest = await this.#store.storage.get(entry.key).catch(() => ({ entry }));
-    if (latest.entry) this.#schedule(latest.entry);
-    else this.#knownSince.delete(entry.key);
+    if (latest.entry) {
+      this.#schedule(latest.entry);
+    } else {
+      this.#knownSince.delete(entry.key);
+    }
   }
 
   /** Returns whether the row was deleted. */
@@ -273,11 +280,13 @@ class Queue {
     if (
       Date.now() > head.until ||
       (head.claimed !== undefined && this.#worker.delivery === 'AtMostOnce')
-    )
+    ) {
       return (await this.#store.commit([{ checks: unchanged, writes: [{ delete: entry.key }] }]))
         .committed;
-    if (this.#worker.delivery === 'Idempotent')
+    }
+    if (this.#worker.delivery === 'Idempotent') {
       return this.#finish(entry, { ...head, attempt: head.attempt + 1 }, sealed, entry.revision);
+    }
     const claimed: RowHead = { ...head, attempt: head.attempt + 1, claimed: Date.now() };
     const claim = await this.#store.commit([
       { checks: unchanged, writes: [putRow(entry, claimed, sealed)] },
@@ -351,8 +360,9 @@ export async function dropRows(
   const { entries } = await store.storage.list(prefixRange(`outbox/${worker}/`));
   for (const { key, value, revision } of entries) {
     const { head, sealed } = decodeRow(value);
-    if (head.claimed !== undefined || !isUnwanted(JSON.parse(keys.open(key, sealed).toString())))
+    if (head.claimed !== undefined || !isUnwanted(JSON.parse(keys.open(key, sealed).toString()))) {
       continue;
+    }
     await store.commit([{ checks: [{ key, is: revision }], writes: [{ delete: key }] }]);
   }
 }

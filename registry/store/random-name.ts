@@ -13,7 +13,8 @@ export async function freeName(
 ): Promise<string> {
   const base = prefix.slice(0, 58);
   let name = `${base}${randomName(5)}`;
-  for (let tryCount = 1; tryCount < 8 && (await isTaken(name)); tryCount += 1)
+  for (let tryCount = 1; tryCount < 8 && (await isTaken(name)); tryCount += 1) {
     name = `${base}${randomName(5)}`;
+  }
   return name;
 }

@@ -52,11 +52,12 @@ export class Registry {
     const [first] = kinds;
     if (!first) throw new Error('a registry must have a kind');
     const other = kinds.find(({ apiVersion }) => apiVersion !== first.apiVersion);
-    if (other)
+    if (other) {
       throw new Error(
         `all kinds must be of one group and version: ${first.kind} is of ${first.apiVersion}, ` +
           `${other.kind} of ${other.apiVersion}`,
       );
+    }
     this.kinds = kinds;
     this.group = first.group;
     this.version = first.version;
@@ -65,12 +66,14 @@ export class Registry {
     this.eventKind = kinds.find(({ events }) => events);
     this.#byResource = new Map(kinds.map((kind) => [kind.resource, kind]));
     for (const kind of kinds) this.#schemas.set(kind.kind, schemasOf(kind));
-    for (const action of this.actions)
-      if (action.spec && action.verb === 'create')
+    for (const action of this.actions) {
+      if (action.spec && action.verb === 'create') {
         this.#bodies.set(
           action,
           new Validator(toJSONSchema(action.spec, `${action.of.kind}/${action.subresource}`)),
         );
+      }
+    }
   }
 
   kindOf(resource: string): AnyKind | undefined {

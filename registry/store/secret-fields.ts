@@ -37,9 +37,11 @@ export function takeSecrets(
     const isOver = valueAt(next.spec, field.path.slice(0, -1)) === undefined;
     const value = takeOut(next.spec, field.path) as string | undefined;
     const isKept = value === undefined ? !isOver : isSame(field, place, kept, value);
-    if (value === '' || isOver) delete after[name];
-    else if (value !== undefined && !(isKept && isOfNewestKey(field, place, kept!, value)))
+    if (value === '' || isOver) {
+      delete after[name];
+    } else if (value !== undefined && !(isKept && isOfNewestKey(field, place, kept!, value))) {
       after[name] = keep(field, place, value);
+    }
     if (!isKept || kept !== before[name]) changed.add(name);
   }
   alignLastApplied(

@@ -269,14 +269,16 @@ export class Store {
       : await this.#tryCommit(call, work, this.#source(target?.stored), decision, true);
     const deadline = performance.now() + retryForMs;
     const retry = (): Promise<TryResult<T>> => {
-      if (performance.now() > deadline)
+      if (performance.now() > deadline) {
         throw unavailable('too many changes of the same objects at once');
+      }
       return this.#tryOnCurrent(call, work, target, decision);
     };
-    while (outcome.is === 'Lost')
+    while (outcome.is === 'Lost') {
       outcome = await (outcome.key === undefined
         ? retry()
         : this.#retryMutex.run(outcome.key, retry));
+    }
     return outcome;
   }
 

@@ -187,8 +187,9 @@ export class StoreTransaction implements Transaction {
     const before = await this.#stored(kind, name);
     const old = before?.object;
     if (!old) return undefined;
-    if (kind.strategy.beginDelete)
+    if (kind.strategy.beginDelete) {
       return ((await kind.strategy.beginDelete(this, old, this.#call)) ?? old) as ObjectOf<K>;
+    }
     await this.#remove(kind, old, before);
     return old as ObjectOf<K>;
   }
@@ -376,18 +377,19 @@ export class StoreTransaction implements Transaction {
     for (const [field, selectValues] of Object.entries(kind.unique)) {
       const previous = valuesOf(old && selectValues(old));
       const wanted = valuesOf(next && selectValues(next));
-      for (const value of previous)
-        if (!wanted.has(value)) this.remove(uniqueKey(kind, field, value));
-      for (const value of wanted)
-        if (!previous.has(value)) await this.#take(kind, field, value, next!);
+      const gone = [...previous].filter((value) => !wanted.has(value));
+      for (const value of gone) this.remove(uniqueKey(kind, field, value));
+      const taken = [...wanted].filter((value) => !previous.has(value));
+      for (const value of taken) await this.#take(kind, field, value, next!);
     }
   }
 
   async #take(kind: AnyKind, field: string, value: string, next: KindObject): Promise<void> {
     const key = uniqueKey(kind, field, value);
     const reserved = await this.read(key);
-    if (reserved && reserved.value.toString() !== next.metadata.name)
+    if (reserved && reserved.value.toString() !== next.metadata.name) {
       throw alreadyExists(kind, next.metadata.name, field);
+    }
     const { limits } = this.#call.settings;
     this.write(key, Buffer.from(next.metadata.name), kind.expires?.(next, limits));
   }

@@ -173,11 +173,12 @@ export class WatchCache {
    */
   recordCommit(keys: readonly string[], revision: Revision): void {
     if (revision <= this.#revision) return;
-    for (const key of keys)
+    for (const key of keys) {
       if (key.startsWith('objects/')) {
         this.#barriers.set(key, revision);
         this.#committed.set(key.split('/', 2)[1]!, revision);
       }
+    }
   }
 
   /** Calls the listener with each future change of an object; it may not throw. */
@@ -269,20 +270,24 @@ export class WatchCache {
     } catch (error) {
       return this.#log.warn({ err: error }, 'could not read the current storage revision');
     }
-    for (const { subscriber } of [...this.#live.values()].flatMap((set) => [...set]))
+    for (const { subscriber } of [...this.#live.values()].flatMap((set) => [...set])) {
       subscriber.gap?.();
+    }
   }
 
   #applyBatch({ revision, changes, asOf = performance.now() }: Batch): void {
     for (const change of changes) this.#applyChange(change, revision);
     this.#revision = Math.max(this.#revision, revision);
     this.#receivedAt = Math.max(this.#receivedAt, asOf);
-    if (this.#barriers.size > 0)
-      for (const [key, barrier] of this.#barriers)
+    if (this.#barriers.size > 0) {
+      for (const [key, barrier] of this.#barriers) {
         if (barrier <= this.#revision) this.#barriers.delete(key);
+      }
+    }
     const reached = this.#waiters.filter((waiter) => waiter.revision <= this.#revision);
-    if (reached.length > 0)
+    if (reached.length > 0) {
       this.#waiters = this.#waiters.filter((waiter) => waiter.revision > this.#revision);
+    }
     for (const one of reached) one.resolve();
   }
 
@@ -295,11 +300,13 @@ export class WatchCache {
     const pending = this.#pendingReads.get(change.key);
     if (pending) pending.isStale = true;
     const cached = this.#cache.get(change.key);
-    if (cached && cached.revision < revision)
+    if (cached && cached.revision < revision) {
       this.#setCached(change.key, { stored: event.after, revision });
+    }
     this.#buffer.add(resource, event);
-    for (const { subscriber, from } of this.#live.get(resource) ?? [])
+    for (const { subscriber, from } of this.#live.get(resource) ?? []) {
       if (revision > from) subscriber.event(event);
+    }
   }
 
   /** Replays buffered events. Returns true once the watcher has caught up and is live. */
@@ -328,13 +335,17 @@ export class WatchCache {
       for (let hasMore = true; hasMore && !ended.aborted; ) {
         await subscriber.ready?.();
         if (ended.aborted) break;
-        if (watcher.position < this.#buffer.from) hasMore = await this.#replay(watcher, ended);
-        else if (this.#join(watcher)) return;
+        if (watcher.position < this.#buffer.from) {
+          hasMore = await this.#replay(watcher, ended);
+        } else if (this.#join(watcher)) {
+          return;
+        }
       }
       if (!signal.aborted) subscriber.end?.('Stopped');
     } catch (error) {
-      if (!signal.aborted)
+      if (!signal.aborted) {
         subscriber.end?.(error instanceof CompactedError ? 'Compacted' : 'Stopped');
+      }
     }
   }
 
@@ -347,8 +358,9 @@ export class WatchCache {
       watcher.position,
       ended,
     )) {
-      for (const change of batch.changes)
+      for (const change of batch.changes) {
         subscriber.event(new WatchCacheEvent(kind, change, batch.revision));
+      }
       watcher.position = batch.revision;
       await subscriber.ready?.();
       if (watcher.position >= this.#buffer.from) return true;

@@ -96,10 +96,11 @@ export class EmbeddedCommitter {
   async #write(queued: readonly Member[]): Promise<void> {
     this.#metrics?.commitBatchSize.observe(queued.length);
     try {
-      if (this.#failed)
+      if (this.#failed) {
         throw new UnavailableError('the store has stopped after a failed write', {
           cause: this.#failed,
         });
+      }
       const members = this.#refuseIfScarce(queued);
       const group = new GroupCommit(this.#state, members.length);
       const results = members.map(({ checks, writes }) => group.add(checks, writes));

@@ -77,13 +77,15 @@ function openingError(directory: string, error: Error): Error {
 
 async function checkFormat(db: Database): Promise<void> {
   const storedVersion = readNumber(db, 'format');
-  if (storedVersion === undefined)
+  if (storedVersion === undefined) {
     return db.put(systemKey('format'), Buffer.from(String(formatVersion)), { sync: true });
-  if (storedVersion !== formatVersion)
+  }
+  if (storedVersion !== formatVersion) {
     throw new Error(
       `the store in ${db.location} has format ${storedVersion}, written by another release; this one ` +
         `knows format ${formatVersion}`,
     );
+  }
 }
 
 /** Returns the bytes of the files of a database, and of its tables among them. */
@@ -122,10 +124,11 @@ export async function readLogBounds(
   for await (const key of db.keys({ gte: logKey(0), lt: endOfLog })) {
     const revision = logRevision(key);
     const expected = Math.max(last, oldest) + 1;
-    if (revision > expected)
+    if (revision > expected) {
       throw new Error(
         `the store in ${db.location} is damaged: its log has no revision ${expected}`,
       );
+    }
     first ??= revision;
     last = revision;
   }

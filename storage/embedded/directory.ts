@@ -12,11 +12,12 @@ export const restoreDirectory = (directory: string): string => `${directory}.res
  * look like the loss of all data.
  */
 export function assertRestoreComplete(directory: string): void {
-  if (existsSync(restoreDirectory(directory)) && !hasStore(directory))
+  if (existsSync(restoreDirectory(directory)) && !hasStore(directory)) {
     throw new Error(
       `a restore into ${directory} was interrupted: run "vestibule snapshot restore" ` +
         `again, or remove ${restoreDirectory(directory)} to start with an empty store`,
     );
+  }
 }
 
 /** Another process uses the directory, or this one has it open already. */

@@ -56,8 +56,9 @@ const bytesOf = ({ entries }: Page): number =>
 export const countRange = (state: StoreState, range: Range): Promise<number> =>
   state.whileOpen(async () => {
     let count = 0;
-    for await (const keys of chunksOf(state.db.keys(rowsOf('current', range)), Infinity))
+    for await (const keys of chunksOf(state.db.keys(rowsOf('current', range)), Infinity)) {
       count += keys.length;
+    }
     return count;
   });
 

@@ -84,10 +84,11 @@ export interface Version {
 
 /** Decodes a record; the entry shares its memory. Throws if it was changed on the disk. */
 export function decodeRecord({ key, revision, record }: Version): Entry {
-  if (record.length < headerBytes || checksum(key, revision, record) !== record.readUInt32BE(0))
+  if (record.length < headerBytes || checksum(key, revision, record) !== record.readUInt32BE(0)) {
     throw new Error(
       `the store is damaged: the checksum of ${key} at revision ${revision} is wrong`,
     );
+  }
   const expires = record.readDoubleBE(4);
   const value = record.subarray(headerBytes);
   return expires === 0 ? { key, value, revision } : { key, value, revision, expires };
@@ -156,7 +157,8 @@ export function rowsOfChange({ key, entry, before }: Change, revision: Revision)
     putRow(currentKey(key), Buffer.from(String(revision), 'latin1')),
   ];
   const { expires } = entry;
-  if (expires !== undefined && expires < (before?.expires ?? Infinity))
+  if (expires !== undefined && expires < (before?.expires ?? Infinity)) {
     rows.push(putRow(expiryKey(expires, key)));
+  }
   return rows;
 }

@@ -37,8 +37,9 @@ export async function withSource<T>(
   const { db, revision } = state;
   const snapshot = db.snapshot();
   async function* pages(): AsyncGenerator<readonly Entry[]> {
-    for await (const versions of versionsAt(db, snapshot, allKeys, revision, Infinity))
+    for await (const versions of versionsAt(db, snapshot, allKeys, revision, Infinity)) {
       yield versions.map(decodeRecord);
+    }
   }
   try {
     const epoch = Number(state.read(epochKey)?.value.toString() ?? 0);

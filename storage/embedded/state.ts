@@ -129,8 +129,9 @@ export class StoreState {
   assertReadable(revision: Revision): void {
     this.assertOpen();
     if (revision < this.oldest) throw new CompactedError(this.oldest);
-    if (revision > this.revision)
+    if (revision > this.revision) {
       throw new UnavailableError(`revision ${revision} is not reached yet`);
+    }
   }
 
   /** Throws UnavailableError if the store is closed. */
@@ -162,7 +163,8 @@ function readLatest(db: Database, key: string): Entry | undefined {
   if (row === undefined) return undefined;
   const revision = Number(row.toString('latin1'));
   const record = db.getSync(versionKey(key, revision));
-  if (record === undefined)
+  if (record === undefined) {
     throw new Error(`the store is damaged: ${key} has no entry of revision ${revision}`);
+  }
   return decodeRecord({ key, revision, record });
 }

@@ -85,8 +85,9 @@ export class Cluster {
       const etcdError = etcdErrorOf(error);
       etcdError.refusal ??= this.refusal;
       this.refusal = etcdError.refusal;
-      if (isTransient(etcdError) && memberIndex === this.#current)
+      if (isTransient(etcdError) && memberIndex === this.#current) {
         this.#current = (memberIndex + 1) % this.#members.length;
+      }
       throw etcdError;
     }
   }

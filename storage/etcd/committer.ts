@@ -68,8 +68,9 @@ export class EtcdCommitter {
 
   /** Resolves when nothing is queued or in flight. */
   async settled(): Promise<void> {
-    while (this.#queue.length > 0 || this.#inFlight.size > 0)
+    while (this.#queue.length > 0 || this.#inFlight.size > 0) {
       await (this.#inFlight.size > 0 ? Promise.race(this.#inFlight) : Promise.resolve());
+    }
   }
 
   async #leases(writes: readonly Write[]): Promise<BatchMember['leases']> {
@@ -146,13 +147,17 @@ export class EtcdCommitter {
    * retried one member at a time, so only the invalid one fails.
    */
   async #handleFailure(members: readonly BatchMember[], error: unknown): Promise<void> {
-    if (!(error instanceof EtcdError)) for (const member of members) member.reject(error);
-    else if (error.kind === 'unknown' || error.kind === 'oversize')
+    if (!(error instanceof EtcdError)) {
+      for (const member of members) member.reject(error);
+    } else if (error.kind === 'unknown' || error.kind === 'oversize') {
       await Promise.all(members.map((member) => this.#resolveUnknownOutcome(member, error)));
-    else if (error.kind === 'lease') await this.#retryWithNewLeases(members);
-    else if (error.kind === 'unsent' || members.length === 1)
+    } else if (error.kind === 'lease') {
+      await this.#retryWithNewLeases(members);
+    } else if (error.kind === 'unsent' || members.length === 1) {
       for (const member of members) member.reject(toUnavailableError(error));
-    else for (const member of members) await this.#send([member]);
+    } else {
+      for (const member of members) await this.#send([member]);
+    }
   }
 
   /** After a lease was lost, retries each member once with new leases. */
@@ -176,8 +181,9 @@ export class EtcdCommitter {
   /** Reads back whether the commit was made. Only a value with its nonce proves that it was. */
   async #resolveUnknownOutcome(member: BatchMember, etcdError: EtcdError): Promise<void> {
     const keys = member.writes.flatMap((write) => ('put' in write ? [write.put] : []));
-    if (member.writes.length === 0)
+    if (member.writes.length === 0) {
       return member.reject(new UnavailableError('etcd did not answer', { cause: etcdError }));
+    }
     try {
       const { kvs } =
         keys.length > 0
@@ -187,12 +193,14 @@ export class EtcdCommitter {
             )
           : { kvs: [] };
       const found = kvs.find((kv) => kv && hasNonce(kv.value, member.nonce));
-      if (found)
+      if (found) {
         member.resolve({
           committed: true,
           revision: this.#dependencies.keyspace.fromEtcdRevision(found.mod_revision),
         });
-      else member.reject(toUnknownOutcomeError(etcdError));
+      } else {
+        member.reject(toUnknownOutcomeError(etcdError));
+      }
     } catch {
       member.reject(toUnknownOutcomeError(etcdError));
     }

@@ -13,14 +13,16 @@ export async function connectionFault(
 ): Promise<string | undefined> {
   const { protocol } = new URL(server);
   const { code, isConnected, isEncrypted } = await handshake(server, credentials);
-  if (protocol === 'http:')
+  if (protocol === 'http:') {
     return isEncrypted
       ? `etcd at ${server} has TLS: write https:// in --etcd-servers, and check --etcd-cafile`
       : undefined;
-  if (isEncrypted)
+  }
+  if (isEncrypted) {
     return code === undefined
       ? undefined
       : `the certificate of etcd at ${server} is not accepted (${code}): check --etcd-cafile`;
+  }
   return isConnected
     ? `etcd at ${server} did not answer in TLS: give etcd a certificate, or write http:// in ` +
         '--etcd-servers if it is on loopback'

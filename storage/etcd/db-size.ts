@@ -55,10 +55,11 @@ export async function readSizes(streams: WatchStreams): Promise<ReadonlyMap<stri
   const sizes = responses.flatMap((response, i) =>
     response.status === 'fulfilled' ? [[`etcd-${i}`, toSize(response.value)] as const] : [],
   );
-  if (sizes.length === 0)
+  if (sizes.length === 0) {
     throw toUnavailableError(
       new EtcdError('unknown', (responses[0] as PromiseRejectedResult).reason),
     );
+  }
   return new Map(sizes);
 }
 
@@ -79,9 +80,11 @@ function readStatus(client: Client): Promise<Status> {
       new Metadata(),
       { deadline: Date.now() + timeoutMs },
       (error, response) => {
-        if (error || !response)
+        if (error || !response) {
           reject(error ?? new UnavailableError('etcd reported no database size'));
-        else resolve(response as unknown as Status);
+        } else {
+          resolve(response as unknown as Status);
+        }
       },
     );
   });

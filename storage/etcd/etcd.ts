@@ -141,10 +141,11 @@ async function assertRestoreComplete(
   prefix: string,
   deadline: number,
 ): Promise<void> {
-  if (await readEntry(cluster, prefix, restoringKey, deadline))
+  if (await readEntry(cluster, prefix, restoringKey, deadline)) {
     throw new Error(
       `a restore below ${prefix} of etcd was interrupted: run "vestibule snapshot restore" again`,
     );
+  }
 }
 
 /** Reads one entry before the base of the revisions is known. */

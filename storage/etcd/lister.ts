@@ -80,8 +80,9 @@ export async function readRange(
   { limit = Infinity, at, ahead = limits.more }: ListOptions,
 ): Promise<Page> {
   const { keyspace } = context;
-  if (at !== undefined && keyspace.toEtcdRevision(at) <= 0)
+  if (at !== undefined && keyspace.toEtcdRevision(at) <= 0) {
     throw new CompactedError(keyspace.fromEtcdRevision(1));
+  }
   const reader = new RangeReader(context, range, at);
   const entries: Entry[] = [];
   let { start } = range;
@@ -151,11 +152,13 @@ async function requestPage(
     });
   } catch (error) {
     if (!(error instanceof EtcdError)) throw error;
-    if (error.kind === 'oversize' && page > 1)
+    if (error.kind === 'oversize' && page > 1) {
       return requestPage(context, range, Math.ceil(page / 2), atRevision);
+    }
     if (error.kind === 'compacted') throw new CompactedError(await context.findOldest(atRevision!));
-    if (error.kind === 'future')
+    if (error.kind === 'future') {
       throw new UnavailableError(`revision ${atRevision} is not reached yet`, { cause: error });
+    }
     throw toUnavailableError(error);
   }
 }

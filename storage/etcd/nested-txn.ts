@@ -58,10 +58,12 @@ function toTxnRequest(
 
 function toCompare(keyspace: Keyspace, { key, is }: Check): ICompare {
   const keyField = { key: keyspace.toEtcdKey(key) };
-  if (is === 'absent')
+  if (is === 'absent') {
     return { ...keyField, target: 'Create', result: 'Equal', create_revision: 0 };
-  if (is === 'present')
+  }
+  if (is === 'present') {
     return { ...keyField, target: 'Create', result: 'Greater', create_revision: 0 };
+  }
   const revision = keyspace.toEtcdRevision(is);
   return {
     ...keyField,

@@ -38,10 +38,16 @@ export class ReadBatcher {
   get(key: string): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const waiters = this.#waiting.get(key);
-      if (waiters) waiters.push({ resolve, reject });
-      else this.#waiting.set(key, [{ resolve, reject }]);
-      if (this.#inFlightCount === 0) void this.#flush();
-      else this.#scheduleFlush();
+      if (waiters) {
+        waiters.push({ resolve, reject });
+      } else {
+        this.#waiting.set(key, [{ resolve, reject }]);
+      }
+      if (this.#inFlightCount === 0) {
+        void this.#flush();
+      } else {
+        this.#scheduleFlush();
+      }
     });
   }
 
@@ -97,9 +103,11 @@ export class ReadBatcher {
         for (const { resolve } of waiters.get(key)!) resolve(response);
       });
     } catch (error) {
-      if (isOversize(error) && keys.length > 1)
+      if (isOversize(error) && keys.length > 1) {
         await Promise.all(keys.map((key) => this.#readChunk([key], waiters)));
-      else rejectAll(keys, waiters, error);
+      } else {
+        rejectAll(keys, waiters, error);
+      }
     }
   }
 }
@@ -109,9 +117,11 @@ function rejectAll(
   waiters: ReadonlyMap<string, readonly Waiter[]>,
   error: unknown,
 ): void {
-  for (const key of keys)
-    for (const { reject } of waiters.get(key)!)
+  for (const key of keys) {
+    for (const { reject } of waiters.get(key)!) {
       reject(isEtcdError(error) ? toUnavailableError(error) : error);
+    }
+  }
 }
 
 const isEtcdError = (error: unknown): error is EtcdError =>

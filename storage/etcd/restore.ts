@@ -74,10 +74,11 @@ export async function fillStorage(
  */
 async function createMarker(storage: Storage, signal: AbortSignal): Promise<Revision> {
   const { entry } = await storage.get(restoringKey);
-  if (!entry && (await storage.count(allKeys)) > 0)
+  if (!entry && (await storage.count(allKeys)) > 0) {
     throw new Error(
       'this prefix of etcd is not empty: restore below another --etcd-prefix, or empty it with etcdctl',
     );
+  }
   const value = Buffer.from(JSON.stringify({ id: randomUUID(), time: new Date().toISOString() }));
   const set = await storage.commit(
     [{ key: restoringKey, is: entry?.revision ?? 'absent' }],
@@ -100,12 +101,13 @@ async function removeRecords(storage: Storage, marker: Check, signal: AbortSigna
       { limit: maxRecordsPerCommit },
     );
     const keys = entries.map(({ key }) => key).filter((key) => key !== restoringKey);
-    if (keys.length > 0)
+    if (keys.length > 0) {
       await commitWithRetry(
         storage,
         [marker],
         keys.map((key) => ({ delete: key })),
       );
+    }
     if (more === 0) return;
     start = startAfter(entries);
   }
@@ -162,20 +164,23 @@ async function commitWithRetry(
   for (let attemptsLeft = maxAttempts; ; attemptsLeft -= 1) {
     try {
       const result = await storage.commit(checks, writes);
-      if (result.committed || (attemptsLeft < maxAttempts && (await isStored(storage, writes))))
+      if (result.committed || (attemptsLeft < maxAttempts && (await isStored(storage, writes)))) {
         return;
+      }
       throw result.winners.has(restoringKey) ? concurrentRestoreError() : concurrentWriteError();
     } catch (error) {
-      if (error instanceof UnavailableError && error.full)
+      if (error instanceof UnavailableError && error.full) {
         throw new Error(
           'etcd has no space left: raise --quota-backend-bytes or make room, then restore again',
           { cause: error },
         );
+      }
       if (
         attemptsLeft === 1 ||
         !(error instanceof UnavailableError || error instanceof UnknownOutcomeError)
-      )
+      ) {
         throw error;
+      }
       await pause(retryDelayMs);
     }
   }

@@ -6,17 +6,20 @@ type IsLocal = (host: string) => boolean;
  * if it holds no secret: a comma in a password makes two texts of one URL.
  */
 export function serverUrlsProblem(urls: readonly string[], isLocal: IsLocal): string | undefined {
-  if (urls.some((url) => url.includes('@')))
+  if (urls.some((url) => url.includes('@'))) {
     return (
       'a URL has a user and a password; remove them. This service signs in to etcd with a ' +
       'client certificate: --etcd-certfile and --etcd-keyfile'
     );
+  }
   for (const [i, text] of urls.entries()) {
     const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (!url || !/^https?:$/.test(url.protocol) || url.href.replace(/\/$/, '') !== url.origin)
+    if (!url || !/^https?:$/.test(url.protocol) || url.href.replace(/\/$/, '') !== url.origin) {
       return `URL ${i + 1} must be a scheme, a host and a port, such as https://etcd.example.org:2379`;
-    if (url.protocol === 'http:' && !isLocal(url.hostname))
+    }
+    if (url.protocol === 'http:' && !isLocal(url.hostname)) {
       return `${url.origin} must be https, or http on loopback`;
+    }
   }
   return undefined;
 }

@@ -25,8 +25,9 @@ export function parseVersion(text: string): Version {
  */
 export function checkVersion(text: string): string | undefined {
   const version = parseVersion(text);
-  if (version[0] < 3 || (version[0] === 3 && version[1] < 4))
+  if (version[0] < 3 || (version[0] === 3 && version[1] < 4)) {
     throw new Error(`etcd ${text} is too old: at least 3.4 is needed, 3.5.33 or 3.6.14 supported`);
+  }
   return isAtLeast(version, supportedVersions)
     ? undefined
     : `etcd ${text} is not supported: use 3.5.33, 3.6.14 or later`;

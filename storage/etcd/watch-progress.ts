@@ -122,9 +122,9 @@ export class WatchProgress {
    * arrive faster than events.
    */
   #track(quorumRevision: QuorumRevision): void {
-    if (quorumRevision.revision <= this.#position)
+    if (quorumRevision.revision <= this.#position) {
       this.#asOf = Math.max(this.#asOf, quorumRevision.requestedAt);
-    else {
+    } else {
       this.#target = Math.max(this.#target, quorumRevision.revision);
       this.#pending[Math.min(1, this.#pending.length)] = quorumRevision;
     }
@@ -141,8 +141,11 @@ export class WatchProgress {
 
   #check(): void {
     const now = performance.now();
-    if (now - Math.max(this.#asOf, this.#advancedAt) > stalledAfterMs) this.#operations.onStalled();
-    else if (this.#target > 0) this.#requestTarget();
+    if (now - Math.max(this.#asOf, this.#advancedAt) > stalledAfterMs) {
+      this.#operations.onStalled();
+    } else if (this.#target > 0) {
+      this.#requestTarget();
+    }
     if (now - this.#reportedAsOf >= this.#maxStalenessMs) this.#confirm(now);
     if (now - this.#receivedAt >= progressIntervalMs) this.#requestProgress();
   }
@@ -162,8 +165,11 @@ export class WatchProgress {
   }
 
   #requestTarget(): void {
-    if (this.#operations.writeProgressKey) this.#operations.writeProgressKey();
-    else this.#requestProgress();
+    if (this.#operations.writeProgressKey) {
+      this.#operations.writeProgressKey();
+    } else {
+      this.#requestProgress();
+    }
   }
 
   #requestProgress(): void {

@@ -104,8 +104,9 @@ async function* readStream(
       start: startRevision(position, currentRevision.revision),
       prev_kv: !newValuesOnly,
     });
-    if (currentRevision.revision === position)
+    if (currentRevision.revision === position) {
       yield { revision: from, changes: [], asOf: progress.asOf() };
+    }
     if (signal.aborted) return;
     yield* readBatches(stream, progress, keyspace, { prefix, from, signal, newValuesOnly });
   } finally {
@@ -173,8 +174,9 @@ async function* readBatches(
       continue;
     }
     const progressRevision = progress.onProgressResponse(Number(response.header.revision));
-    if (progressRevision !== undefined)
+    if (progressRevision !== undefined) {
       lastRevision = Math.max(lastRevision, keyspace.fromEtcdRevision(progressRevision));
+    }
     yield { revision: lastRevision, changes: [], asOf: progress.asOf() };
     if (signal.aborted) return;
   }
@@ -185,8 +187,9 @@ function throwIfCanceled(
   keyspace: Keyspace,
 ): void {
   if (!canceled) return;
-  if (Number(compact_revision) > 0)
+  if (Number(compact_revision) > 0) {
     throw new CompactedError(keyspace.fromEtcdRevision(compact_revision));
+  }
   throw new EtcdError('unknown', cancel_reason || 'etcd ended the watch');
 }
 
@@ -205,8 +208,9 @@ function* groupByRevision(
       i < events.length && keyspace.fromEtcdRevision(events[i]!.kv.mod_revision) === revision;
       i++
     ) {
-      if (revision > lastRevision && isWatched(keyspace.fromEtcdKey(events[i]!.kv.key), prefix))
+      if (revision > lastRevision && isWatched(keyspace.fromEtcdKey(events[i]!.kv.key), prefix)) {
         changes.push(toChange(events[i]!, keyspace, newValuesOnly));
+      }
     }
     if (revision > lastRevision) yield { revision, changes };
   }
@@ -221,8 +225,9 @@ function toChange(
   newValuesOnly: boolean,
 ): Change {
   const created = type === 'Put' && kv.create_revision === kv.mod_revision;
-  if (!prev_kv && !created && !newValuesOnly)
+  if (!prev_kv && !created && !newValuesOnly) {
     throw new CompactedError(keyspace.fromEtcdRevision(kv.mod_revision));
+  }
   const entry = type === 'Put' ? keyspace.toEntry(kv) : undefined;
   return {
     key: keyspace.fromEtcdKey(kv.key),

@@ -54,11 +54,12 @@ export function decodeHead(file: string, bytes: Buffer): { header: Header; lengt
         : `${file} is not a snapshot of vestibule`,
     );
   }
-  if (Number(number) !== format)
+  if (Number(number) !== format) {
     throw new Error(
       `${file} has snapshot format ${number}, and this release reads format ${format}: restore ` +
         'it with the release that wrote it, or a newer one',
     );
+  }
   const length = `vestibule snapshot ${number}\n${line}\n`.length;
   return { header: parseHeader(file, Buffer.from(line, 'latin1').toString()), length };
 }
@@ -71,8 +72,9 @@ function parseHeader(file: string, text: string): Header {
       Number.isSafeInteger(header.epoch) &&
       header.revision > 0 &&
       header.epoch >= 0
-    )
+    ) {
       return header;
+    }
   } catch {
     /* said below */
   }

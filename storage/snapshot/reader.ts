@@ -45,11 +45,13 @@ export async function verifySnapshot(file: string): Promise<Snapshot> {
       bytes < length + endBytes
         ? Buffer.alloc(0)
         : await readAt(handle, bytes - endBytes, endBytes);
-    if (!end.subarray(10, 10 + endMark.length).equals(endMark))
+    if (!end.subarray(10, 10 + endMark.length).equals(endMark)) {
       throw new Error(`${file} is cut short: its end is missing`);
+    }
     const digest = end.subarray(-digestBytes);
-    if (!(await digestOf(handle, bytes - digestBytes)).equals(digest))
+    if (!(await digestOf(handle, bytes - digestBytes)).equals(digest)) {
       throw new Error(`${file} is damaged: its checksum is wrong`);
+    }
     return { file, header, items: end.readDoubleBE(2), bytes, digest };
   } finally {
     await handle.close();
@@ -108,8 +110,9 @@ export async function* readRevised(
   snapshot: Snapshot,
   revise: Revise,
 ): AsyncGenerator<readonly SnapshotItem[]> {
-  for await (const items of readItems(snapshot))
+  for await (const items of readItems(snapshot)) {
     yield items.map(revise).filter((item) => item !== undefined);
+  }
 }
 
 async function readItem(reader: Reader): Promise<SnapshotItem | undefined> {

@@ -77,10 +77,11 @@ function SignedInPage({ initial, arrived, announceError, setWide }: SignedInProp
   }, []);
   const fresh = useRef(isLive);
   useEffect(() => {
-    if (isLive && !fresh.current)
+    if (isLive && !fresh.current) {
       call<Account>('GET', 'accounts/~').then(setAccount, (thrown: unknown) => {
         if (thrown instanceof ApiError && thrown.code === 401) leave('over');
       });
+    }
     if (isLive) fresh.current = false;
   }, [isLive]);
   const context = useMemo(

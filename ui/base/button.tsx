@@ -63,8 +63,11 @@ export function Button({
       aria-disabled={disabled || busy || undefined}
       aria-describedby={describedBy}
       onClick={(event) => {
-        if (disabled || busy) event.preventDefault();
-        else onPress?.();
+        if (disabled || busy) {
+          event.preventDefault();
+        } else {
+          onPress?.();
+        }
       }}
     >
       {slow ? t(progress) : children}

@@ -94,7 +94,7 @@ function RoutedView() {
   }
   if (!kind || view === 'absent') return <Absent key={key} />;
   if (view === 'list') return <ListView key={key} kind={kind} query={query} />;
-  if (view === 'new' || view === 'edit' || view === 'delete')
+  if (view === 'new' || view === 'edit' || view === 'delete') {
     return (
       <Chunk
         key={key}
@@ -106,6 +106,7 @@ function RoutedView() {
         }}
       />
     );
+  }
   return <DetailView key={key} kind={kind} name={name} query={query} />;
 }
 

@@ -11,7 +11,7 @@ import { wordFor } from './words.js';
 function DecisionTitle({ decision: { spec }, names }: { decision: PolicyDecision; names: Names }) {
   const { action, resource, scope, client } = spec;
   const about = client ?? resource?.name ?? spec.input.facts.client ?? spec.input.name;
-  if (action === 'share')
+  if (action === 'share') {
     return (
       <>
         {format('decisions.share', {
@@ -20,10 +20,13 @@ function DecisionTitle({ decision: { spec }, names }: { decision: PolicyDecision
         })}
       </>
     );
-  if (action === 'signIn')
+  }
+  if (action === 'signIn') {
     return <>{format('decisions.signin', { client: names.client(about ?? '…') })}</>;
-  if (action === 'signUp')
+  }
+  if (action === 'signUp') {
     return <>{format('decisions.signup', { client: names.client(about ?? '…') })}</>;
+  }
   if (!resource || action.includes('/')) return <>{wordFor('act', action)}</>;
   return (
     <>
@@ -61,8 +64,9 @@ function Reason({ rule, policy, ...said }: RuleMessage & { rule: string; policy:
       <Ltr of={policy} />
     </a>
   );
-  if (Object.hasOwn(reasonMessages, rule))
+  if (Object.hasOwn(reasonMessages, rule)) {
     return <p class="hint">{format(reasonMessages[rule]!, { policy: place })}</p>;
+  }
   const link = (
     <a href={`/policy#${new URLSearchParams({ [policy]: '', rule })}`}>
       <bdi>{title}</bdi>

@@ -50,19 +50,21 @@ export function Decisions({ account, rule }: Props) {
     fieldSelector: `spec.account=${account}`,
   });
   const names = useNames(account);
-  if (!items && failure)
+  if (!items && failure) {
     return (
       <>
         <Status look="notice bad">{errorText(failure)}</Status>
         <Button onPress={again}>{t('retry')}</Button>
       </>
     );
-  if (!items || !names.isKnown)
+  }
+  if (!items || !names.isKnown) {
     return (
       <p class="hint" aria-busy="true">
         {t('decisions.loading')}
       </p>
     );
+  }
   const wanted = newestFirst(
     rule === undefined
       ? items

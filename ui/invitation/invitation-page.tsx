@@ -75,9 +75,13 @@ export function InvitationPage() {
     setEnding(how);
   };
   const { busy, failure, run } = useRequest(({ code }) => {
-    if (code === 401) signIn();
-    else if (code === 404 || code === 409) end('over');
-    else return false;
+    if (code === 401) {
+      signIn();
+    } else if (code === 404 || code === 409) {
+      end('over');
+    } else {
+      return false;
+    }
     return true;
   });
   const accept = async (): Promise<void> => {

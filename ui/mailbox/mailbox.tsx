@@ -51,8 +51,9 @@ function Messages({ items, busy, empty }: MessagesProps) {
 
 /** Shown while there is no list: the error, or that it is loading. */
 function WithoutList({ failure, retry }: { failure: ApiError | undefined; retry: () => void }) {
-  if (failure?.code === 404)
+  if (failure?.code === 404) {
     return <ErrorView title="mailbox.absent.title" what="mailbox.absent.what" failure={failure} />;
+  }
   return <FirstLoad loading="working" failure={failure} retry={retry} />;
 }
 

@@ -13,7 +13,7 @@ const maxCells = 9_000_000;
 function commonLengths(before: readonly string[], after: readonly string[]): Uint16Array {
   const width = after.length + 1;
   const table = new Uint16Array((before.length + 1) * width);
-  for (let i = before.length - 1; i >= 0; i -= 1)
+  for (let i = before.length - 1; i >= 0; i -= 1) {
     for (let j = after.length - 1; j >= 0; j -= 1) {
       const here = i * width + j;
       table[here] =
@@ -21,6 +21,7 @@ function commonLengths(before: readonly string[], after: readonly string[]): Uin
           ? table[here + width + 1]! + 1
           : Math.max(table[here + width]!, table[here + 1]!);
     }
+  }
   return table;
 }
 
@@ -30,11 +31,13 @@ function diffRows(before: readonly string[], after: readonly string[], from: num
   const length = (i: number, j: number): number => table?.[i * (after.length + 1) + j] ?? 0;
   const rows: DiffRow[] = [];
   for (let [i, j] = [0, 0]; i < before.length || j < after.length; ) {
-    if (table && i < before.length && j < after.length && before[i] === after[j])
+    if (table && i < before.length && j < after.length && before[i] === after[j]) {
       rows.push({ kind: 'same', text: before[i]!, before: from + ++i, after: from + ++j });
-    else if (i < before.length && (j === after.length || length(i + 1, j) >= length(i, j + 1)))
+    } else if (i < before.length && (j === after.length || length(i + 1, j) >= length(i, j + 1))) {
       rows.push({ kind: 'removed', text: before[i]!, before: from + ++i });
-    else rows.push({ kind: 'added', text: after[j]!, after: from + ++j });
+    } else {
+      rows.push({ kind: 'added', text: after[j]!, after: from + ++j });
+    }
   }
   return rows;
 }
@@ -87,8 +90,11 @@ export function toHunks(rows: readonly DiffRow[], around = 3): Hunk[] {
   const all: { folded: boolean; rows: DiffRow[] }[] = [];
   rows.forEach((row, i) => {
     const folded = !shown.has(i);
-    if (all.at(-1)?.folded === folded) all.at(-1)!.rows.push(row);
-    else all.push({ folded, rows: [row] });
+    if (all.at(-1)?.folded === folded) {
+      all.at(-1)!.rows.push(row);
+    } else {
+      all.push({ folded, rows: [row] });
+    }
   });
   return all.map((one) => (one.rows.length > 1 ? one : { ...one, folded: false }));
 }

@@ -8,12 +8,13 @@ import { linesOf } from './history.js';
 
 function Line({ row: { kind, text: words, before, after } }: { row: DiffRow }) {
   const inner = <bdi dir="ltr">{words || '\n'}</bdi>;
-  if (kind === 'same')
+  if (kind === 'same') {
     return (
       <span class="line" data-line={after}>
         {inner}
       </span>
     );
+  }
   const sign = (
     <span class="quiet unsaid">
       {t(kind === 'added' ? 'policy.compare.added' : 'policy.compare.removed')}{' '}
@@ -39,7 +40,7 @@ function HunkView({ stretch: { folded, rows } }: { stretch: Hunk }) {
   useEffect(() => {
     if (folded && open) shown.current?.focus({ preventScroll: true });
   }, [open]);
-  if (!open)
+  if (!open) {
     return (
       <div class="fold" dir={messageText('dir') as 'ltr' | 'rtl'}>
         <Button variant="plain" onPress={() => setOpen(true)}>
@@ -47,6 +48,7 @@ function HunkView({ stretch: { folded, rows } }: { stretch: Hunk }) {
         </Button>
       </div>
     );
+  }
   const label = folded
     ? {
         role: 'group' as const,

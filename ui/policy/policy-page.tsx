@@ -79,15 +79,17 @@ function RoutedView({
   isKnown: boolean;
 }) {
   const policy = route.policy ? policyNamed(history, route.policy) : history.inForce;
-  if (route.compare)
+  if (route.compare) {
     return <LazyComparison key="compare" history={history} between={route.compare} />;
-  if (route.decisions !== undefined && !isKnown)
+  }
+  if (route.decisions !== undefined && !isKnown) {
     return (
       <h1 class="waiting" aria-busy="true">
         {t('working')}
       </h1>
     );
-  if (route.decisions !== undefined)
+  }
+  if (route.decisions !== undefined) {
     return (
       <OwnDecisions
         key={`decisions ${route.decisions}`}
@@ -96,7 +98,8 @@ function RoutedView({
         me={me}
       />
     );
-  if (policy)
+  }
+  if (policy) {
     return (
       <PolicyView
         key={`policy ${route.policy ?? ''}`}
@@ -107,6 +110,7 @@ function RoutedView({
         at={route.at}
       />
     );
+  }
   return (
     <ErrorView
       key="absent"

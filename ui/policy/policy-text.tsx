@@ -3,12 +3,13 @@ import { linesOf } from './history.js';
 
 /** One line: a comment, or a line with the effect highlighted. */
 function PolicyLine({ of: line }: { of: string }) {
-  if (/^\s*\/\//.test(line))
+  if (/^\s*\/\//.test(line)) {
     return (
       <bdi dir="ltr" class="remark">
         {line}
       </bdi>
     );
+  }
   const [, effect, rest] = /^(permit|forbid)\b(.*)$/.exec(line) ?? [];
   return (
     <bdi dir="ltr">

@@ -27,8 +27,11 @@ function groupsOf(rules: readonly Rule[]): Group[] {
   for (const one of rules) {
     const heading = one.text?.heading ?? '';
     const last = groups.at(-1);
-    if (last?.heading === heading) last.rules.push(one);
-    else groups.push({ heading, rules: [one] });
+    if (last?.heading === heading) {
+      last.rules.push(one);
+    } else {
+      groups.push({ heading, rules: [one] });
+    }
   }
   return groups;
 }

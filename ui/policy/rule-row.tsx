@@ -16,12 +16,13 @@ function constraintText(
 ): ComponentChild {
   if (extent.is === 'any') return t(any);
   if (extent.is === 'type') return wordFor(set, extent.type);
-  if (extent.is === 'names')
+  if (extent.is === 'names') {
     return joinList(
       extent.of.map(({ type, id }) =>
         set === 'act' ? wordFor('act', id) : <Ltr of={`${type} ${id}`} />,
       ),
     );
+  }
   return t('policy.other');
 }
 

@@ -91,8 +91,11 @@ function parseScope(
   for (; at < pieces.length && (depth > 0 || pieces[at] !== ')'); at += 1) {
     const piece = pieces[at]!;
     depth += depthChange(piece);
-    if (piece === ',' && depth === 0) parts.push([]);
-    else parts.at(-1)!.push(piece);
+    if (piece === ',' && depth === 0) {
+      parts.push([]);
+    } else {
+      parts.at(-1)!.push(piece);
+    }
   }
   const [who = ['', ''], does = ['', ''], what = ['', '']] = parts.filter(
     (part) => part.length > 0,
@@ -108,8 +111,9 @@ function parseScope(
 /** Returns the comment directly above a line; a heading between dashes is not one. */
 function commentAbove(lines: readonly string[], first: number): string {
   const words: string[] = [];
-  for (let i = first - 2; i >= 0 && /^\s*\/\//.test(lines[i]!); i -= 1)
+  for (let i = first - 2; i >= 0 && /^\s*\/\//.test(lines[i]!); i -= 1) {
     words.unshift(lines[i]!.replace(/^\s*\/\/+\s?/, ''));
+  }
   return words.some((line) => /--/.test(line)) ? '' : words.join(' ').trim();
 }
 
@@ -117,12 +121,13 @@ function commentAbove(lines: readonly string[], first: number): string {
 function headingAbove(lines: readonly string[], first: number): string {
   for (let i = first - 2; i >= 0; i -= 1) {
     const line = lines[i]!.trim();
-    if (line.startsWith('// --') && line.endsWith('--'))
+    if (line.startsWith('// --') && line.endsWith('--')) {
       return line
         .slice(3)
         .split(' ')
         .filter((word) => !/^-*$/.test(word))
         .join(' ');
+    }
   }
   return '';
 }

@@ -108,7 +108,7 @@ function chunkOf(name: ViewName): ViewChunk | undefined {
 /** Shows a view after its chunk is loaded. */
 export function CurrentView({ store, name }: { store: SignInStore; name: ViewName }) {
   const { loaded: here, isMissing: missing } = useLazy(chunkOf(name));
-  if (missing)
+  if (missing) {
     return (
       <LoadErrorView failure={new ApiError(0)}>
         <Button variant="main" onPress={() => location.reload()}>
@@ -116,6 +116,7 @@ export function CurrentView({ store, name }: { store: SignInStore; name: ViewNam
         </Button>
       </LoadErrorView>
     );
+  }
   const View = bundled[name] ?? here?.[name];
   return View ? (
     <View store={store} />

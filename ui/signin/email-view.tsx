@@ -24,8 +24,11 @@ function EmailForm({ store }: { store: SignInStore }) {
     if (!plain.email) return;
     const part = await proofChunk.load().catch(() => undefined);
     const read = part ? part.readAddress(email) : plain;
-    if ('fault' in read) store.report(read.fault, 'emailchallenge');
-    else void store.act('emailchallenge', { spec: read });
+    if ('fault' in read) {
+      store.report(read.fault, 'emailchallenge');
+    } else {
+      void store.act('emailchallenge', { spec: read });
+    }
   };
   return (
     <form method="post" noValidate onSubmit={(event) => void submit(event)}>

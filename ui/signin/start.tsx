@@ -39,8 +39,9 @@ const prefetch = (store: SignInStore): void => {
  */
 function prefetchLater(store: SignInStore): void {
   const load = (): void => prefetch(store);
-  for (const sign of ['keydown', 'pointerdown', 'input'])
+  for (const sign of ['keydown', 'pointerdown', 'input']) {
     addEventListener(sign, load, { once: true });
+  }
   setTimeout(() => idle(load), idleMs);
 }
 
@@ -52,11 +53,12 @@ export async function openSignIn(name: string, token: string | undefined): Promi
   const store = new SignInStore(name, token);
   if (token) prefetch(store);
   store.prepare = async (next) => {
-    if (next.status.resumeTo)
+    if (next.status.resumeTo) {
       await otherTabsChunk
         .load()
         .then(async ({ firstOffer }) => (store.signedIn = await firstOffer(next, call)))
         .catch(() => undefined);
+    }
   };
   const skeletonTimeout = new Promise((done) => {
     setTimeout(done, skeletonMs);

@@ -32,8 +32,9 @@ export class WatchFrame {
   sendTo(res: ApiResponse): void {
     if (res.destroyed || res.writableEnded) return;
     const { socket } = res;
-    if (!socket?.writable || !res.chunkedEncoding || res.writableLength !== socket.writableLength)
+    if (!socket?.writable || !res.chunkedEncoding || res.writableLength !== socket.writableLength) {
       return void res.write(this.bytes);
+    }
     corkUntilNextTick(socket);
     socket.write(this.#chunk);
   }

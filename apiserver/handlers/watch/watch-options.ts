@@ -47,13 +47,15 @@ export function parseWatchOptions(
   const initial = query.has('sendInitialEvents')
     ? booleanParameter(query, 'sendInitialEvents')
     : undefined;
-  if (initial !== undefined && match !== 'NotOlderThan')
+  if (initial !== undefined && match !== 'NotOlderThan') {
     throw optionError(
       'resourceVersionMatch',
       'sendInitialEvents needs resourceVersionMatch=NotOlderThan',
     );
-  if (initial === undefined && match !== undefined)
+  }
+  if (initial === undefined && match !== undefined) {
     throw optionError('resourceVersionMatch', 'only with sendInitialEvents');
+  }
   const selector = ofEvents(parseSelector(query, kind), requestInfo);
   return {
     selector:

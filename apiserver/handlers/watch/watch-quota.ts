@@ -25,9 +25,11 @@ export class WatchQuota {
    */
   acquire(caller: Caller, network: string): () => void {
     const counters = countersOf(caller, network, this.#limits);
-    for (const [who, setting, factor = 1] of counters)
-      if ((this.#openCounts.get(who) ?? 0) >= this.#limits[setting] * factor)
+    for (const [who, setting, factor = 1] of counters) {
+      if ((this.#openCounts.get(who) ?? 0) >= this.#limits[setting] * factor) {
         throw this.#refused(caller, setting);
+      }
+    }
     for (const [who] of counters) this.#openCounts.set(who, (this.#openCounts.get(who) ?? 0) + 1);
     return () => {
       for (const [who] of counters) this.#release(who);
@@ -43,8 +45,11 @@ export class WatchQuota {
 
   #release(who: string): void {
     const remaining = this.#openCounts.get(who)! - 1;
-    if (remaining === 0) this.#openCounts.delete(who);
-    else this.#openCounts.set(who, remaining);
+    if (remaining === 0) {
+      this.#openCounts.delete(who);
+    } else {
+      this.#openCounts.set(who, remaining);
+    }
   }
 }
 

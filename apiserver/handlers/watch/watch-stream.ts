@@ -169,17 +169,19 @@ export class WatchStream {
     const { from, initial } = this.#options;
     // What changed since the request was authorized was not noticed.
     if (!(await this.#isCurrent())) return;
-    if (from !== undefined && (await staleRevision(this.#store, from)) !== undefined)
+    if (from !== undefined && (await staleRevision(this.#store, from)) !== undefined) {
       throw tooOld();
+    }
     const revision =
       initial === 'none'
         ? (from ?? (await toStatusError(this.#store.storage.get('meta/hub'))).revision)
         : await this.#sendExisting();
-    if (initial === 'list' && this.#options.bookmarks)
+    if (initial === 'list' && this.#options.bookmarks) {
       this.#write(
         'BOOKMARK',
         this.#bookmarkObject(revision, { 'k8s.io/initial-events-end': 'true' }),
       );
+    }
     this.#subscription = this.#store.watchCache.subscribe(this.#kind.resource, revision, {
       event: (event) => this.#onEvent(event),
       ready: async () => {
@@ -209,8 +211,9 @@ export class WatchStream {
       const prepared = await this.#authorization.loadFor(this.#authorized, objects);
       if (!(await this.#isCurrent())) return at;
       for (const stored of objects) {
-        if (isLive(stored.entry, Date.now()) && this.#isVisible(stored, prepared))
+        if (isLive(stored.entry, Date.now()) && this.#isVisible(stored, prepared)) {
           this.#sendAdded(stored);
+        }
         if (this.#res.writableLength <= limits.bytes) continue;
         await this.#waitUntilDrained();
         if (!(await this.#isCurrent())) return at;
@@ -250,8 +253,9 @@ export class WatchStream {
     const objects = [event.after, event.before].filter((stored) => stored !== undefined);
     const loading = this.#authorization.loadFor(this.#authorized, objects);
     try {
-      if (!loading && !this.#delivering && this.#authority.holds())
+      if (!loading && !this.#delivering && this.#authority.holds()) {
         return this.#deliverUnlessBehind(event);
+      }
     } catch {
       return void this.#res.destroy();
     }
@@ -358,8 +362,9 @@ export class WatchStream {
   }
 
   #bookmark(): void {
-    if (this.#options.bookmarks && this.#subscription && !this.#isClosing && !this.#delivering)
+    if (this.#options.bookmarks && this.#subscription && !this.#isClosing && !this.#delivering) {
       this.#write('BOOKMARK', this.#bookmarkObject(this.#subscription.position()));
+    }
   }
 
   #bookmarkObject(revision: Revision, annotations?: Record<string, string>): Buffer {

@@ -20,10 +20,12 @@ export async function config(
 ): Promise<void> {
   const [step, ...rest] = args;
   const { output, settingArgs } = splitOutput(rest);
-  if (settingArgs.some((settingArg) => settingArg === '--help' || settingArg === '-h'))
+  if (settingArgs.some((settingArg) => settingArg === '--help' || settingArg === '-h')) {
     return printHelp('config');
-  if (step === 'schema' && rest.length === 0)
+  }
+  if (step === 'schema' && rest.length === 0) {
     return void process.stdout.write(`${JSON.stringify(configSchema(), null, 2)}\n`);
+  }
   if (step !== 'check') throw usageError('config');
   if (output !== 'yaml' && output !== 'json') throw new CommandError('-o must be yaml or json', 2);
   const config = await loadConfig(settingArgs, environment);
@@ -43,11 +45,14 @@ function splitOutput(args: readonly string[]): { output: string; settingArgs: st
   for (let index = 0; index < args.length; index += 1) {
     const one = args[index]!;
     const [, inline] = /^(?:-o=?|--output=)(.+)$/.exec(one) ?? [];
-    if (inline !== undefined) output = inline;
-    else if (one === '-o' || one === '--output') {
+    if (inline !== undefined) {
+      output = inline;
+    } else if (one === '-o' || one === '--output') {
       index += 1;
       output = args[index] ?? '';
-    } else settingArgs.push(one);
+    } else {
+      settingArgs.push(one);
+    }
   }
   return { output, settingArgs };
 }
@@ -85,8 +90,9 @@ function formatYAML(tree: ReturnType<typeof listSettings>): string {
 const formatValue = (value: unknown): string => escapeControls(yamlValue(value));
 
 function yamlValue(value: unknown): string {
-  if (typeof value === 'object')
+  if (typeof value === 'object') {
     return `[${(value as string[]).map((one) => JSON.stringify(one)).join(', ')}]`;
+  }
   if (typeof value === 'string' && /[\n\r]/.test(value)) return JSON.stringify(value);
   return stringify(value, { lineWidth: 0 }).trimEnd();
 }
@@ -107,37 +113,43 @@ async function fileProblems(found: Config): Promise<string[]> {
   };
   const { store, secure, frontProxy, manifests } = found;
   const directory = store.type === 'embedded' ? store.directory : '';
-  if (directory !== '' && existsSync(directory) && !statSync(directory).isDirectory())
+  if (directory !== '' && existsSync(directory) && !statSync(directory).isDirectory()) {
     problems.push(`--data-dir: ${directory} is not a folder`);
+  }
   await attempt(() => checkKeys(found, directory));
-  if (secure)
+  if (secure) {
     await attempt(async () =>
       (await import('../serve/tls/tls-certificates.js')).checkCertificateFiles(secure, directory),
     );
-  if (frontProxy)
+  }
+  if (frontProxy) {
     await attempt(async () =>
       (await import('../serve/tls/requestheader-trust.js')).checkTrust(frontProxy),
     );
+  }
   if (store.type === 'etcd') {
     const { caFile, certFile, keyFile } = store;
     await attempt(() => caFile && readCertificate('etcd-cafile', caFile));
     const certificate = await attempt(() => certFile && readCertificate('etcd-certfile', certFile));
     const key = await attempt(() => keyFile && readPrivateKey('etcd-keyfile', keyFile));
-    if (certificate && key && !certificate.value.checkPrivateKey(key.value))
+    if (certificate && key && !certificate.value.checkPrivateKey(key.value)) {
       problems.push(`--etcd-keyfile: ${keyFile} is not the key of the certificate in ${certFile}`);
+    }
   }
-  if (manifests !== undefined)
+  if (manifests !== undefined) {
     await attempt(async () =>
       problems.push(
         ...(await import('../serve/manifests/manifest-file.js')).validateManifests(manifests),
       ),
     );
+  }
   return problems;
 }
 
 /** The first start creates the keys of an embedded store, so they may be missing. */
 async function checkKeys({ keysFile }: Config, directory: string): Promise<void> {
   const file = keysFile ?? join(directory, 'keys.json');
-  if (keysFile !== undefined || existsSync(file))
+  if (keysFile !== undefined || existsSync(file)) {
     (await import('../serve/keys/keys-file.js')).readKeys(file);
+  }
 }

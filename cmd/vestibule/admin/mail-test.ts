@@ -9,11 +9,13 @@ export async function mail(args: readonly string[], environment: NodeJS.ProcessE
   const [step, to, ...settings] = args;
   if (args.some((arg) => arg === '--help' || arg === '-h')) return printHelp('mail');
   if (step !== 'test' || to === undefined) throw usageError('mail');
-  if (!emailAddress().safeParse(to).success)
+  if (!emailAddress().safeParse(to).success) {
     throw new CommandError(`${JSON.stringify(to)} is not an email address`, 2);
+  }
   const { smtpURL, emailFrom } = await loadConfig(settings, environment);
-  if (smtpURL === undefined)
+  if (smtpURL === undefined) {
     throw new CommandError('there is no mail server: set --smtp-url instead of --mock-mail', 2);
+  }
   const { sendTestMail } = await import('../../../mail/test-mail.js');
   const { accepted, reply } = await sendTestMail(smtpURL, { from: emailFrom, to }, randomUUID());
   const { host } = new URL(smtpURL);

@@ -34,7 +34,8 @@ function parsePolicyArgs(args: readonly string[]): { about?: string; output?: st
   const [about, ...more] = positionals;
   if (more.length > 0 || (about !== undefined && about !== 'schema')) throw usage;
   if (about === undefined && values.output !== undefined) throw usage;
-  if (values.output !== undefined && values.output !== 'cedar' && values.output !== 'json')
+  if (values.output !== undefined && values.output !== 'cedar' && values.output !== 'json') {
     throw new CommandError('-o must be cedar or json', 2);
+  }
   return { ...(about && { about }), ...(values.output && { output: values.output }) };
 }

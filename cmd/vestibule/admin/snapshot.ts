@@ -45,11 +45,13 @@ export async function snapshot(
     flags,
   } = parseInvocation(subcommands['snapshot']!, args);
   if (flags.help) return printHelp('snapshot');
-  if ((verb !== 'save' && verb !== 'restore') || file === undefined || extra.length > 0)
+  if ((verb !== 'save' && verb !== 'restore') || file === undefined || extra.length > 0) {
     throw usageError('snapshot');
+  }
   const since = flags['revoke-since'];
-  if (since !== undefined && verb === 'save')
+  if (since !== undefined && verb === 'save') {
     throw new CommandError('--revoke-since is a flag of snapshot restore only', 2);
+  }
   const storeConfig = storeOf(flags, environment);
   await runInterruptible((signal) =>
     verb === 'save'
@@ -73,8 +75,9 @@ export async function epoch(
   if (flags.help) return printHelp('epoch');
   if (verb !== 'raise' || more.length > 0) throw usageError('epoch');
   const storeConfig = storeOf(flags, environment);
-  if (!flags.yes)
+  if (!flags.yes) {
     await confirm('This ends every session, code, link and token of this store. Raise the epoch?');
+  }
   const raised = await withStorage(storeConfig, {}, raiseEpoch);
   process.stdout.write(`the epoch is now ${raised}: everything issued before is refused\n`);
 }
@@ -132,11 +135,12 @@ async function restore(
   progress.end();
   process.stdout.write(restoredText(file, restored, revocation && revokedText(since!, revocation)));
   const keys = store.type === 'embedded' ? join(store.directory, 'keys.json') : undefined;
-  if (keys !== undefined && !existsSync(keys))
+  if (keys !== undefined && !existsSync(keys)) {
     process.stderr.write(
       `${program}: ${keys} does not exist: copy the keys of the saved store there before you start the ` +
         `service, or set --keys-file; with new keys, sealed values cannot be opened\n`,
     );
+  }
 }
 
 async function restoreInto(
@@ -145,13 +149,14 @@ async function restoreInto(
   progress: SnapshotProgress,
   revocation: Revocation | undefined,
 ): Promise<RestoreResult> {
-  if (store.type === 'embedded')
+  if (store.type === 'embedded') {
     return (await import('../../../storage/embedded/restore.js')).restoreEmbedded(
       embeddedFolder(store.directory),
       snapshotFile,
       progress,
       revocation?.revise,
     );
+  }
   const { fillStorage } = await import('../../../storage/etcd/restore.js');
   return withStorage(store, { allowPartial: true }, (storage) =>
     fillStorage(storage, snapshotFile, progress, revocation?.revise),
@@ -170,12 +175,13 @@ function parseTime(text: string): number {
     !Number.isNaN(Date.parse(day)) &&
     new Date(day).toISOString().startsWith(day);
   const time = isDay ? Date.parse(text) : NaN;
-  if (Number.isNaN(time))
+  if (Number.isNaN(time)) {
     throw new CommandError(
       '--revoke-since must be a date such as 2025-11-01, or a time such as 2025-11-01T09:30:00Z ' +
         `(got ${JSON.stringify(text)})`,
       2,
     );
+  }
   return time;
 }
 
@@ -188,12 +194,13 @@ async function readRevocationSince(
   since: string,
   from: number,
 ): Promise<Revocation> {
-  if (from > Date.parse(snapshotFile.header.time))
+  if (from > Date.parse(snapshotFile.header.time)) {
     throw new CommandError(
       `--revoke-since ${since} is after ${snapshotFile.file} was saved (${snapshotFile.header.time}): nothing ` +
         'in it was added since then; give an earlier date, or leave the flag out',
       2,
     );
+  }
   return (await import('./revocations.js')).readRevocation(snapshotFile, from);
 }
 
@@ -216,8 +223,9 @@ async function withStorage<T>(
           onWarning: (message) => process.stderr.write(`${program}: ${message}\n`),
         });
   try {
-    if (store.type === 'etcd' && !options.allowPartial && (await storage.count(allKeys)) === 0)
+    if (store.type === 'etcd' && !options.allowPartial && (await storage.count(allKeys)) === 0) {
       throw new CommandError(`there is no store below ${store.prefix} in etcd`);
+    }
     return await work(storage);
   } finally {
     await storage.close();
@@ -225,8 +233,9 @@ async function withStorage<T>(
 }
 
 function requireStore(directory: string): void {
-  if (!existsSync(embeddedFolder(directory)))
+  if (!existsSync(embeddedFolder(directory))) {
     throw new CommandError(`there is no store in ${embeddedFolder(directory)}`);
+  }
 }
 
 /** Returns the store from flags, or else from the variables of `serve`. */
@@ -245,13 +254,14 @@ function storeOf(flags: FlagValues, environment: NodeJS.ProcessEnv): StoreConfig
     flags['data-dir'] !== undefined || flags['etcd-servers'] !== undefined
       ? [flags['data-dir'], flags['etcd-servers']]
       : [given('data-dir'), given('etcd-servers')];
-  if ((directory === undefined) === (servers === undefined))
+  if ((directory === undefined) === (servers === undefined)) {
     throw new CommandError(
       directory === undefined
         ? 'no store given: set --data-dir or --etcd-servers'
         : '--data-dir and --etcd-servers are both set; set only one store',
       2,
     );
+  }
   if (directory !== undefined) return { type: 'embedded', directory };
   const urls = servers!
     .split(',')

@@ -15,10 +15,11 @@ export async function printResources(invocation: Invocation): Promise<void> {
   const found = (await discover(clientFor(invocation))).filter(({ verbs }) =>
     wantedVerbs.every((verb) => verbs.includes(verb)),
   );
-  if (format === 'name')
+  if (format === 'name') {
     return writeOut(
       found.map(({ plural, group }) => `${plural}${group && `.${group}`}\n`).join(''),
     );
+  }
   const headings = [
     'NAME',
     'SHORTNAMES',

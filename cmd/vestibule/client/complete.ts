@@ -30,12 +30,13 @@ export function complete({ args, environment }: Invocation): void {
 function candidates(args: readonly string[], environment: NodeJS.ProcessEnv): Completion {
   const [name, ...typed] = args.slice(0, -1);
   const current = args.at(-1) ?? '';
-  if (name === undefined)
+  if (name === undefined) {
     return {
       words: Object.entries(subcommands)
         .filter(([word]) => word !== completeCommand)
         .map(([word, { about }]) => `${word}\t${about}`),
     };
+  }
   const subcommand = Object.hasOwn(subcommands, name) ? subcommands[name]! : undefined;
   if (!subcommand) return { words: [] };
   const { positionalCount, openFlag } = parseTyped(subcommand, typed);
@@ -45,10 +46,11 @@ function candidates(args: readonly string[], environment: NodeJS.ProcessEnv): Co
     const { words } = completeValue(withValue, environment);
     return { words: words.map((word) => `--${withValue}=${word}`) };
   }
-  if (current.startsWith('-'))
+  if (current.startsWith('-')) {
     return {
       words: flagNames(subcommand).map((flagName) => `--${flagName}\t${flags[flagName].about}`),
     };
+  }
   if (positionalCount > 0) return { words: [] };
   const { arguments: words = [] } = subcommand;
   return { words: words === 'subcommand' ? Object.keys(subcommands) : words };

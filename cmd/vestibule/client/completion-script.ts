@@ -51,10 +51,11 @@ complete -c vestibule -l config -rF
 
 /** Prints the script that completes subcommands, flags and their values in a shell. */
 export function printCompletionScript({ args: [shell, ...more] }: Invocation): void {
-  if (shell === undefined || more.length > 0 || !Object.hasOwn(scripts, shell))
+  if (shell === undefined || more.length > 0 || !Object.hasOwn(scripts, shell)) {
     throw new CommandError(
       `completion takes the name of a shell: ${program} completion ${Object.keys(scripts).join('|')}`,
       2,
     );
+  }
   process.stdout.write(scripts[shell]!);
 }

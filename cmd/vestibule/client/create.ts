@@ -49,13 +49,14 @@ async function formatCreated(
 /** Reads the objects of a YAML file, or a policy from a Cedar file. */
 function readObjects(file: string): PlacedObject[] {
   const text = readInput(file);
-  if (file.endsWith('.cedar'))
+  if (file.endsWith('.cedar')) {
     return [
       {
         place: 'line 1',
         object: { apiVersion, kind: 'Policy', metadata: {}, spec: { cedar: text } },
       },
     ];
+  }
   let objects: PlacedObject[];
   try {
     objects = readYAMLObjects(text);
@@ -72,7 +73,8 @@ async function resourceOf(
   place: string,
 ): Promise<string> {
   const found = (await discover(service)).find((one) => one.kind === kind);
-  if (!found || version !== apiVersion)
+  if (!found || version !== apiVersion) {
     throw new CommandError(`${place}: the service has no kind ${kind} of ${version}`);
+  }
   return found.plural;
 }

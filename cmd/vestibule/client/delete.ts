@@ -34,8 +34,9 @@ export async function deleteObjects(invocation: Invocation): Promise<void> {
         body: { propagationPolicy: 'Background', ...(dryRun && { dryRun: ['All'] }) },
       })
       .catch((error: unknown) => {
-        if (flags['ignore-not-found'] && error instanceof ApiStatusError && error.status === 404)
+        if (flags['ignore-not-found'] && error instanceof ApiStatusError && error.status === 404) {
           return undefined;
+        }
         throw error;
       });
     if (!deleted) return;
@@ -60,12 +61,14 @@ async function selectTargets(
   const hasSelector =
     flags.all === true || (flags.selector ?? flags['field-selector']) !== undefined;
   const named = targets.filter(({ name }) => name !== undefined);
-  if (named.length > 0 && hasSelector)
+  if (named.length > 0 && hasSelector) {
     throw new CommandError('give either names, or --all or a selector', 2);
+  }
   if (named.length > 0) return named;
   refuseEmptySelectors(flags);
-  if (!hasSelector)
+  if (!hasSelector) {
     throw new CommandError('delete takes names of objects, or --all, or a selector', 2);
+  }
   const all: ResourceArgs[] = [];
   for (const { resource } of targets) all.push(...(await listTargets(service, resource, flags)));
   return all;
@@ -73,9 +76,11 @@ async function selectTargets(
 
 /** Throws for a selector without a requirement, usually a lost variable: it would select everything. */
 function refuseEmptySelectors(flags: FlagValues): void {
-  for (const flag of ['selector', 'field-selector'] as const)
-    if (flags[flag]?.trim() === '')
+  for (const flag of ['selector', 'field-selector'] as const) {
+    if (flags[flag]?.trim() === '') {
       throw new CommandError(`--${flag} must not be empty; --all deletes every object`, 2);
+    }
+  }
 }
 
 const listTargets = async (

@@ -11,11 +11,12 @@ import { Columns } from './output/columns.js';
  */
 export async function explainDecision(invocation: Invocation): Promise<void> {
   const [, name, ...more] = invocation.args;
-  if (name === undefined || more.length > 0)
+  if (name === undefined || more.length > 0) {
     throw new CommandError(
       `explain takes the name of a PolicyDecision: ${program} policy explain NAME`,
       2,
     );
+  }
   const path = `policydecisions/${encodeURIComponent(name)}`;
   writeOut(describeDecision(await clientFor(invocation).requestAPI('GET', path)));
 }
@@ -42,8 +43,9 @@ const ruleText = ({ rule, message }: { rule: string; message: string }): string 
   `${rule}: ${message}`;
 
 function factText([fact, value]: readonly [string, unknown]): string {
-  if (fact === 'authenticated')
+  if (fact === 'authenticated') {
     return `authenticated at ${new Date(Number(value) * 1000).toISOString()}`;
+  }
   return `${fact} is ${Array.isArray(value) ? value.join(', ') : String(value)}`;
 }
 

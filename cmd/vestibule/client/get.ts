@@ -20,8 +20,9 @@ export async function get(invocation: Invocation): Promise<void> {
   if (
     targets.some(({ name }) => name !== undefined) &&
     (flags.selector ?? flags['field-selector']) !== undefined
-  )
+  ) {
     throw new CommandError('a selector applies to all objects of a type; leave out the names', 2);
+  }
   const print = format === 'table' || format === 'wide' ? printTables : printObjects;
   await print(service, targets, format, flags);
 }
@@ -51,8 +52,9 @@ async function printTables(
       )
       .filter((text) => text !== '');
     writeOut(texts.join(flags['no-headers'] ? '' : '\n'));
-    if (texts.length === 0 && !isFailed && !flags['ignore-not-found'])
+    if (texts.length === 0 && !isFailed && !flags['ignore-not-found']) {
       writeError('No resources found\n');
+    }
   }
 }
 
@@ -87,8 +89,9 @@ async function printObjects(
     if (
       objects.length > 0 ||
       (!isSingle && !failed && !(flags['ignore-not-found'] && targets[0]?.name !== undefined))
-    )
+    ) {
       writeOut(formatObjects(objects, format, isSingle));
+    }
   }
 }
 
@@ -109,8 +112,9 @@ function readTargets(
           : await readOne(service, resource, name, form),
       );
     } catch (error) {
-      if (!(flags['ignore-not-found'] && error instanceof ApiStatusError && error.status === 404))
+      if (!(flags['ignore-not-found'] && error instanceof ApiStatusError && error.status === 404)) {
         throw error;
+      }
     }
   });
 }

@@ -22,26 +22,32 @@ export async function healthcheck({ args, flags }: Invocation): Promise<void> {
     send('GET', `${url}${path}`, {}, { timeoutMs, ...(ca !== undefined && { ca }) });
   const ready = await get('/readyz?verbose');
   const failing = [...ready.text.matchAll(/^\[-\](\S+)/gm)].map(([, name]) => name);
-  if (!ready.ok)
+  if (!ready.ok) {
     throw new CommandError(
       `${url} is not ready: ${failing.length > 0 ? failing.join(', ') : `HTTP ${ready.code}`}`,
     );
+  }
   const { ok, code, body } = await get('/.well-known/openid-configuration');
-  if (!ok || typeof body?.issuer !== 'string')
+  if (!ok || typeof body?.issuer !== 'string') {
     throw new CommandError(`${url} has no OpenID Connect discovery document: HTTP ${code}`);
+  }
   // As the service writes it.
-  if (flags.issuer !== undefined && body.issuer !== URL.parse(flags.issuer)?.origin)
+  if (flags.issuer !== undefined && body.issuer !== URL.parse(flags.issuer)?.origin) {
     throw new CommandError(`${url} has the issuer ${body.issuer}, not ${flags.issuer}`);
-  for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'])
-    if (!String(body[name]).startsWith(`${body.issuer}/`))
+  }
+  for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri']) {
+    if (!String(body[name]).startsWith(`${body.issuer}/`)) {
       throw new CommandError(
         `${url} has the issuer ${body.issuer}, but its ${name} is elsewhere: ${body[name]}`,
       );
+    }
+  }
   writeOut(`${body.issuer} is ready\n`);
 }
 
 function originOf(url: string): string {
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new CommandError('--url must be a URL such as http://127.0.0.1:8080', 2);
+  }
   return new URL(url).origin;
 }

@@ -24,11 +24,12 @@ export function readImportFile(file: string): {
   refusals: readonly Refusal[];
 } {
   const found = parseFile(file);
-  if ('rows' in found)
+  if ('rows' in found) {
     return {
       rows: found.rows,
       refusals: found.wrong.map((row) => ({ line: row.line, why: faults[row.fault](row) })),
     };
+  }
   if (found.fault === 'noheading') throw new CommandError('the heading has no column email', 2);
   throw new CommandError(
     `unknown column ${JSON.stringify(found.column)}: the heading may have ${peopleColumns.join(', ')}`,

@@ -68,11 +68,12 @@ export class ImportGroups {
   /** Adds the members, with one change a Group. Returns how many memberships are new. */
   async commit(query: string): Promise<number> {
     let count = 0;
-    for (const [name, { added }] of this.#groups)
+    for (const [name, { added }] of this.#groups) {
       if (added.size > 0) {
         await this.#add(name, added, query);
         count += added.size;
       }
+    }
     return count;
   }
 

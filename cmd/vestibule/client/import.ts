@@ -35,8 +35,9 @@ interface Import {
 export async function importPeople(invocation: Invocation): Promise<void> {
   const { args, flags } = invocation;
   const [file] = args;
-  if (file === undefined || args.length > 1)
+  if (file === undefined || args.length > 1) {
     throw new CommandError(`import takes a file: ${program} import FILE.csv`, 2);
+  }
   const dryRun = isDryRun(flags);
   const { rows, refusals } = readImportFile(file);
   const service = clientFor(invocation);
@@ -61,8 +62,9 @@ function report(
   joined: number,
   dryRun: boolean,
 ): void {
-  for (const { line, why } of [...refusals].sort((a, b) => a.line - b.line))
+  for (const { line, why } of [...refusals].sort((a, b) => a.line - b.line)) {
     writeError(`${file}:${line}: ${why}\n`);
+  }
   writeOut(
     `${created} created, ${unchanged} unchanged, ${refusals.length} refused, ` +
       `${joined} added to groups${dryRun ? ' (server dry run)' : ''}\n`,

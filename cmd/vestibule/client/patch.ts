@@ -27,8 +27,9 @@ export async function patch(invocation: Invocation): Promise<void> {
   const body = parsePatch(flags);
   const service = clientFor(invocation);
   const targets = await parseTargets(service, invocation.args);
-  if (targets.some(({ name }) => name === undefined))
+  if (targets.some(({ name }) => name === undefined)) {
     throw new CommandError('patch takes the name of an object: TYPE NAME or TYPE/NAME', 2);
+  }
   await forEachCollectingErrors(targets, async ({ resource, name }) => {
     const path = resourcePath(resource, name);
     const before = await service.request('GET', path);
@@ -46,16 +47,19 @@ export async function patch(invocation: Invocation): Promise<void> {
 }
 
 function parsePatch({ patch: text, 'patch-file': file }: FlagValues): unknown {
-  if ((text === undefined) === (file === undefined))
+  if ((text === undefined) === (file === undefined)) {
     throw new CommandError('patch takes a patch: -p PATCH or --patch-file FILE', 2);
+  }
   const document = parseDocument(text ?? readInput(file!));
-  if (document.errors.length > 0)
+  if (document.errors.length > 0) {
     throw new CommandError(
       `the patch is neither JSON nor YAML: ${document.errors[0]!.message.split('\n')[0]}`,
       2,
     );
+  }
   const body: unknown = document.toJS();
-  if (typeof body !== 'object' || body === null)
+  if (typeof body !== 'object' || body === null) {
     throw new CommandError('the patch has no fields', 2);
+  }
   return body;
 }

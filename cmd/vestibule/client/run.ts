@@ -40,8 +40,9 @@ export async function run(
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) =>
     process.exit(code === 'EPIPE' ? 0 : 1),
   ); // The reader closed the pipe.
-  if (subcommand === completeCommand)
+  if (subcommand === completeCommand) {
     return (await import('./complete.js')).complete({ args, flags: {}, environment });
+  }
   const invocation = { ...parseInvocation(subcommands[subcommand]!, args), environment };
   if (invocation.flags.help) return printHelp(subcommand);
   return (await implementations[subcommand]!())(invocation);
@@ -58,8 +59,9 @@ export function parseInvocation(
   const falseFlags: FlagName[] = [];
   const end = args.includes('--') ? args.indexOf('--') : args.length;
   const before = args.slice(0, end).flatMap((arg, index) => {
-    if (arg === '--dry-run' && !['none', 'server'].includes(args[index + 1]!))
+    if (arg === '--dry-run' && !['none', 'server'].includes(args[index + 1]!)) {
       return ['--dry-run=server'];
+    }
     const [, short, value] = /^-([a-z])=(.*)$/s.exec(arg) ?? [];
     if (short !== undefined) return [`-${short}${value}`];
     const [, name, isOn] = /^--([a-z-]+)=(true|false)$/.exec(arg) ?? [];

@@ -20,10 +20,12 @@ export async function watchAndPrint(invocation: Invocation, format: Format): Pro
   if (flags.limit !== undefined) throw new CommandError('--limit is not supported with watch', 2);
   const service = clientFor(invocation);
   const [target, ...more] = await parseTargets(service, invocation.args);
-  if (more.length > 0)
+  if (more.length > 0) {
     throw new CommandError('only one type, or one object of it, can be watched at a time', 2);
-  if (target!.name !== undefined && (flags.selector ?? flags['field-selector']) !== undefined)
+  }
+  if (target!.name !== undefined && (flags.selector ?? flags['field-selector']) !== undefined) {
     throw new CommandError('a selector applies to all objects of a type; leave out the name', 2);
+  }
   const isTable = format === 'table' || format === 'wide';
   const withEvents = flags['output-watch-events'] === true;
   const printer = new TablePrinter(target!.resource, {
@@ -37,12 +39,13 @@ export async function watchAndPrint(invocation: Invocation, format: Format): Pro
     isTable ? 'rows' : 'objects',
     flags,
     (why) => writeError(`${program}: ${why}; trying again\n`),
-  ))
+  )) {
     writeOut(
       isTable
         ? printer.print(items, columns, type)
         : items.map((item) => formatItem(item, format, withEvents ? type : undefined)).join(''),
     );
+  }
 }
 
 function formatItem(

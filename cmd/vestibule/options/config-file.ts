@@ -72,23 +72,27 @@ export function readConfigFile(path: string): Settings {
     lineCounter,
   });
   const [fault] = [...documents].flatMap(({ errors, warnings }) => [...errors, ...warnings]);
-  if (fault)
+  if (fault) {
     return spoil(
       `${position(fault.pos[0])}: is not YAML: ${fault.code.toLowerCase().replaceAll('_', ' ')}`,
     );
+  }
   const [first, second] = documents;
-  if (second)
+  if (second) {
     return spoil(`${position(second.range[0])}: must be the only YAML document of the file`);
+  }
   const contents = first?.contents ?? null;
   if (contents === null || (isScalar(contents) && contents.value === null)) return found; // only comments
-  if (!isMap(contents))
+  if (!isMap(contents)) {
     return spoil(
       `${position(contents.range[0])}: is not a mapping; write settings as key: value, one a line`,
     );
-  if (contents.has('contexts'))
+  }
+  if (contents.has('contexts')) {
     return spoil(
       `${position(contents.range[0])}: is the file of sign-ins, which belongs in VESTIBULE_CONTEXTS`,
     );
+  }
   readSettings(contents as YAMLMap.Parsed, {
     ...found,
     path,
@@ -159,26 +163,30 @@ function readValue(
   const offset = node?.range[0];
   const value = node === null ? null : plainValue(node);
   const wrong = typeProblem(inFile ? 'text' : setting.value, value);
-  if (isAlias(node)) report('must not be a YAML alias; write the value itself', offset);
-  else if (value === null) report('has no value: set one, or remove the key', offset);
-  else if (wrong !== undefined) report(wrong, offset);
-  else if (inFile)
+  if (isAlias(node)) {
+    report('must not be a YAML alias; write the value itself', offset);
+  } else if (value === null) {
+    report('has no value: set one, or remove the key', offset);
+  } else if (wrong !== undefined) {
+    report(wrong, offset);
+  } else if (inFile) {
     readSecret(reading, setting.flag, {
       file: value as string,
       source: 'file',
       at: reading.position(offset!, key),
     });
-  else if (setting.secret && reading.isWorldReadable)
+  } else if (setting.secret && reading.isWorldReadable) {
     report(
       `is a secret, but ${reading.path} can be read by anyone on this machine; restrict it ` +
         `(chmod o= ${reading.path}), or set ${key}File`,
     );
-  else
+  } else {
     reading.given[setting.flag] = {
       value: value as GivenValue['value'],
       source: 'file',
       position: reading.position(offset!, key),
     };
+  }
 }
 
 /** Returns a scalar or a list of scalars; undefined for anything else. */

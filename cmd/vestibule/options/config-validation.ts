@@ -23,8 +23,9 @@ export function parseBaseURL(text: string | undefined, problems: string[]): stri
     );
     return undefined;
   }
-  if (url.protocol !== 'https:' && !isLocal(url.origin))
+  if (url.protocol !== 'https:' && !isLocal(url.origin)) {
     problems.push('--base-url must be https, or http on loopback');
+  }
   return url.origin;
 }
 
@@ -36,8 +37,9 @@ export function validateValues(
 ): void {
   const isEtcd = etcdServers(values).length > 0;
   checkStore(values, problems);
-  if (baseURL === undefined && values.port !== 0 && !isLoopback(values['bind-address']))
+  if (baseURL === undefined && values.port !== 0 && !isLoopback(values['bind-address'])) {
     problems.push('--base-url is missing: it is required when the service listens beyond loopback');
+  }
   checkMail(values, baseURL, isEtcd, problems);
   checkTLS(values, isEtcd, problems);
   const etcdProblem = etcdCertificateProblem(values['etcd-certfile'], values['etcd-keyfile']);
@@ -49,16 +51,19 @@ const etcdServers = (values: OptionValues): string[] => values['etcd-servers'] ?
 
 function checkStore(values: OptionValues, problems: string[]): void {
   const servers = etcdServers(values);
-  if (servers.length > 0 && values['data-dir'])
+  if (servers.length > 0 && values['data-dir']) {
     problems.push('--data-dir and --etcd-servers are both set; set only one store');
-  if (servers.length > 0 && !values['keys-file'])
+  }
+  if (servers.length > 0 && !values['keys-file']) {
     problems.push(
       '--keys-file is missing: with --etcd-servers every replica needs the same keys; create a file with "vestibule keys new FILE"',
     );
+  }
   const serversProblem = serverUrlsProblem(servers, isLoopback);
   if (serversProblem !== undefined) problems.push(`--etcd-servers: ${serversProblem}`);
-  if (servers.length === 0 && !values['data-dir'])
+  if (servers.length === 0 && !values['data-dir']) {
     problems.push('--data-dir is missing: set a folder for the embedded store, or --etcd-servers');
+  }
 }
 
 /** Reports whether the host of a URL is this machine. */
@@ -91,34 +96,47 @@ const isTimeZone = (text: string): boolean => {
 /** Checks single values beyond the bounds that a setting declares. */
 function checkValues(values: OptionValues, problems: string[]): void {
   const metrics = values['metrics-port'];
-  if (metrics !== undefined && metrics !== 0)
-    for (const flag of ['port', 'secure-port'] as const)
+  if (metrics !== undefined && metrics !== 0) {
+    for (const flag of ['port', 'secure-port'] as const) {
       if (values[flag] === metrics) problems.push(`--metrics-port and --${flag} must differ`);
+    }
+  }
   const audit = values['audit-log-path'];
-  if (audit !== undefined && audit !== '-' && (audit === '' || !existsSync(dirname(audit))))
+  if (audit !== undefined && audit !== '-' && (audit === '' || !existsSync(dirname(audit)))) {
     problems.push(`--audit-log-path: there is no folder for ${JSON.stringify(audit)}`);
-  for (const flag of ['trusted-proxies', 'allow-private-network'] as const)
-    for (const [i, one] of (values[flag] ?? []).entries())
-      if (!isNetwork(one))
+  }
+  for (const flag of ['trusted-proxies', 'allow-private-network'] as const) {
+    for (const [i, one] of (values[flag] ?? []).entries()) {
+      if (!isNetwork(one)) {
         problems.push(
           `--${flag}: ${/@|\/\//.test(one) ? `item ${i + 1}` : one} is not an address or a network such as 10.0.0.0/8`,
         );
-  for (const operator of values.operators ?? [])
-    if (!emailAddress.test(operator))
+      }
+    }
+  }
+  for (const operator of values.operators ?? []) {
+    if (!emailAddress.test(operator)) {
       problems.push(`--operators: ${operator} is not an email address`);
+    }
+  }
   const operators = (values.operators ?? []).map((operator) => operator.toLowerCase());
-  for (const [i, one] of operators.entries())
-    if (operators.indexOf(one) < i)
+  for (const [i, one] of operators.entries()) {
+    if (operators.indexOf(one) < i) {
       problems.push(`--operators: item ${i + 1} is an address that is there before; remove it`);
-  if (values['email-from'] !== undefined && !emailAddress.test(values['email-from']))
+    }
+  }
+  if (values['email-from'] !== undefined && !emailAddress.test(values['email-from'])) {
     problems.push('--email-from must be an email address');
+  }
   const timeZone = values['policy-time-zone'];
-  if (!isTimeZone(timeZone))
+  if (!isTimeZone(timeZone)) {
     problems.push(
       `--policy-time-zone: ${JSON.stringify(timeZone)} is not a time zone such as Europe/Berlin`,
     );
-  if (values.manifests !== undefined && !isFolder(values.manifests))
+  }
+  if (values.manifests !== undefined && !isFolder(values.manifests)) {
     problems.push(`--manifests: there is no folder ${values.manifests}`);
+  }
 }
 
 function checkMail(
@@ -129,24 +147,27 @@ function checkMail(
 ): void {
   const mock = values['mock-mail'] === true;
   const smtp = values['smtp-url'];
-  if (mock === (smtp !== undefined))
+  if (mock === (smtp !== undefined)) {
     problems.push(
       mock
         ? '--mock-mail and --smtp-url are both set; set only one'
         : '--smtp-url is missing: set a mail server, or --mock-mail to keep mails in the mock mailbox',
     );
+  }
   const smtpProblem = smtp === undefined ? undefined : mailServerProblem(smtp);
   if (smtpProblem !== undefined) problems.push(smtpProblem);
-  if (smtp !== undefined && !values['email-from'])
+  if (smtp !== undefined && !values['email-from']) {
     problems.push('--email-from is missing: set the sender address of all mail');
+  }
   if (
     mock &&
     values['allow-mock-mail'] !== true &&
     (isEtcd || (baseURL !== undefined && !isLocal(baseURL)))
-  )
+  ) {
     problems.push(
       '--mock-mail is refused with --etcd-servers or a public base URL: anyone could read every code; set --allow-mock-mail to allow it',
     );
+  }
 }
 
 /**
@@ -154,10 +175,12 @@ function checkMail(
  */
 export function mailServerProblem(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url?.hostname || !/^smtps?:$/.test(url.protocol))
+  if (!url?.hostname || !/^smtps?:$/.test(url.protocol)) {
     return '--smtp-url must look like smtp://host:port or smtps://user:password@host:port';
-  if (!['', '/'].includes(url.pathname) || url.search || url.hash)
+  }
+  if (!['', '/'].includes(url.pathname) || url.search || url.hash) {
     return '--smtp-url must end after host and port; write / ? # @ : of a password as %2F %3F %23 %40 %3A';
+  }
   return [url.username, url.password].every(isPercentEncoded)
     ? undefined
     : '--smtp-url has a user or a password with a % that begins no character; write it as %25';
@@ -187,21 +210,25 @@ function checkTLS(values: OptionValues, etcd: boolean, problems: string[]): void
   const files = (['tls-cert-file', 'tls-private-key-file'] as const).filter(
     (flag) => values[flag] !== undefined,
   );
-  if (files.length === 1)
+  if (files.length === 1) {
     problems.push(
       `--${files[0]} is set alone; set both --tls-cert-file and --tls-private-key-file`,
     );
-  if (files.length > 0 && values['secure-port'] === undefined)
+  }
+  if (files.length > 0 && values['secure-port'] === undefined) {
     problems.push(`--${files[0]} is set without --secure-port and would be unused`);
-  if (values['secure-port'] !== undefined && files.length === 0 && etcd)
+  }
+  if (values['secure-port'] !== undefined && files.length === 0 && etcd) {
     problems.push(
       '--tls-cert-file is missing: with --etcd-servers there is no data folder for a generated certificate, and all ' +
         'replicas need certificates of the same CA',
     );
+  }
   if (
     values['secure-port'] !== undefined &&
     values['secure-port'] !== 0 &&
     values['secure-port'] === values.port
-  )
+  ) {
     problems.push('--secure-port and --port must differ');
+  }
 }

@@ -110,8 +110,9 @@ export async function loadConfig(
 /** Reads settings synchronously. Throws if a configuration file is named. */
 export function readConfig(args: readonly string[], environment: NodeJS.ProcessEnv): Config {
   const { file, ...found } = readSources(args, environment);
-  if (file !== undefined)
+  if (file !== undefined) {
     throw new Error('readConfig does not read a configuration file; use loadConfig');
+  }
   return buildConfig(found, environment);
 }
 
@@ -170,8 +171,9 @@ function parseLimits(
     limits[name] = parseLimit(setting, fault === undefined ? value : setting.default);
     displayed[flag] = setting.value === 'count' && fault === undefined ? Number(value) : value;
   }
-  for (const [name, fault] of limitContradictions(limits as Limits))
+  for (const [name, fault] of limitContradictions(limits as Limits)) {
     problems.push(`--${limitFlag(name)} must be ${fault}`);
+  }
   return { limits: limits as Limits, displayed };
 }
 

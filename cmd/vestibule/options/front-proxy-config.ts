@@ -26,22 +26,26 @@ export function parseFrontProxy(
   const headerFlags = given.filter((flag) => flag.startsWith('requestheader-'));
   const isFromCluster = values['authentication-skip-lookup'] === false;
   const caFile = values['requestheader-client-ca-file'];
-  if (isFromCluster && headerFlags.length > 0)
+  if (isFromCluster && headerFlags.length > 0) {
     problems.push(
       `--${headerFlags[0]} and --authentication-skip-lookup=false are both set; trusted front proxies come ` +
         'either from settings or from the cluster',
     );
-  if (!isFromCluster && caFile === undefined)
-    for (const flag of headerFlags)
+  }
+  if (!isFromCluster && caFile === undefined) {
+    for (const flag of headerFlags) {
       problems.push(
         `--${flag} is set without --requestheader-client-ca-file: no front proxy would be trusted`,
       );
+    }
+  }
   if (!isFromCluster && caFile === undefined) return undefined;
-  if (values['secure-port'] === undefined)
+  if (values['secure-port'] === undefined) {
     problems.push(
       `--${isFromCluster ? 'authentication-skip-lookup=false' : 'requestheader-client-ca-file'} is set without --secure-port: front proxies authenticate with a TLS client ` +
         'certificate',
     );
+  }
   if (isFromCluster) return { from: 'cluster', server: clusterServer(environment, problems) };
   const namesOf = (flag: HeaderFlag, isPrefix = false): string[] => {
     const names = values[flag] ?? [];
@@ -57,8 +61,9 @@ export function parseFrontProxy(
     extraHeaderPrefixes: namesOf('requestheader-extra-headers-prefix', true),
     uidHeaders: namesOf('requestheader-uid-headers'),
   };
-  if (headers.usernameHeaders.length === 0)
+  if (headers.usernameHeaders.length === 0) {
     problems.push('--requestheader-username-headers: at least one username header is required');
+  }
   return {
     from: 'files',
     caFile: caFile!,
@@ -78,11 +83,12 @@ function clusterServer(
   problems: string[],
 ): string {
   const server = host && port ? `https://${isIP(host) === 6 ? `[${host}]` : host}:${port}` : '';
-  if (!URL.canParse(server))
+  if (!URL.canParse(server)) {
     problems.push(
       '--authentication-skip-lookup=false: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT ' +
         'are not set, as they are in every pod; outside a cluster, set ' +
         '--requestheader-client-ca-file',
     );
+  }
   return server;
 }

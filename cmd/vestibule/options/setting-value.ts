@@ -21,13 +21,14 @@ export function parseSetting(
     if (!['true', 'false'].includes(String(given))) reject('true or false');
     return String(given) === 'true';
   }
-  if (value === 'list')
+  if (value === 'list') {
     return typeof given === 'object'
       ? given
       : String(given)
           .split(',')
           .map((one) => one.trim())
           .filter(Boolean);
+  }
   if (value === 'text') {
     if (oneOf && !oneOf.includes(String(given))) reject(joinWithOr(oneOf));
     return String(given);
@@ -35,12 +36,16 @@ export function parseSetting(
   const number =
     typeof given === 'number' ? given : parseNumber(String(given), value === 'seconds');
   if (!Number.isFinite(number) || number < 0) {
-    if (value === 'seconds') reject('a duration such as 30s or 5m');
-    else reject(number < 0 ? '0 or more' : 'a number');
+    if (value === 'seconds') {
+      reject('a duration such as 30s or 5m');
+    } else {
+      reject(number < 0 ? '0 or more' : 'a number');
+    }
     return 0;
   }
-  if (maxInteger !== undefined && (!Number.isInteger(number) || number > maxInteger))
+  if (maxInteger !== undefined && (!Number.isInteger(number) || number > maxInteger)) {
     reject(`a whole number from 0 to ${maxInteger}; got ${number}`);
+  }
   if (isPositive && number === 0) reject('more than 0');
   return number;
 }

@@ -81,7 +81,7 @@ function fromFlags(args: readonly string[]): Settings {
     const type =
       Object.hasOwn(options, name) && rawName.startsWith('--') ? options[name]!.type : undefined;
     isAfterUnknownFlag = token.kind === 'option' && type === undefined;
-    if (type === undefined)
+    if (type === undefined) {
       found.problems.push(
         `${rawName} is not a setting${didYouMean(
           rawName,
@@ -89,14 +89,16 @@ function fromFlags(args: readonly string[]): Settings {
           '--',
         )}`,
       );
-    else if (type === 'boolean')
+    } else if (type === 'boolean') {
       found.given[name] = { value: value ?? true, source: 'flag' }; // as kube-apiserver accepts them: --flag=false
-    else if (value === undefined || (!inlineValue && /^-./.test(value))) {
+    } else if (value === undefined || (!inlineValue && /^-./.test(value))) {
       found.problems.push(
         `${rawName} has no value; write a value that begins with a dash as ${rawName}=-…`,
       );
       for (const flag of flagsIn([name, value?.replace(/^--/, '')])) found.invalid.add(flag);
-    } else found.given[name] = { value, source: 'flag' };
+    } else {
+      found.given[name] = { value, source: 'flag' };
+    }
   }
   return found;
 }
@@ -114,15 +116,17 @@ function fromEnvironment(environment: NodeJS.ProcessEnv): Settings {
     allSettings.map((setting) => [variableName(setting.flag), setting]),
   );
   for (const [name, value] of Object.entries(environment)) {
-    if (!name.startsWith('VESTIBULE_') || value === undefined || clientVariables.has(name))
+    if (!name.startsWith('VESTIBULE_') || value === undefined || clientVariables.has(name)) {
       continue;
+    }
     const setting =
       settingByVariable.get(name) ?? settingByVariable.get(name.replace(/_FILE$/, ''));
     if (/^tcp:\/\//.test(value) || /^VESTIBULE_(SERVICE|PORT_)/.test(name)) {
-      if (settingByVariable.has(name))
+      if (settingByVariable.has(name)) {
         found.problems.push(
           `${name}=${value} is Kubernetes' own variable for a Service named vestibule; set enableServiceLinks: false`,
         );
+      }
       continue;
     }
     if (!setting) {
@@ -136,10 +140,13 @@ function fromEnvironment(environment: NodeJS.ProcessEnv): Settings {
       found.given[flag] = { value, source: name };
       continue;
     }
-    if (!setting.secret) found.problems.push(`${name}: only secrets have a _FILE form`);
-    else if (environment[variableName(flag)] !== undefined)
+    if (!setting.secret) {
+      found.problems.push(`${name}: only secrets have a _FILE form`);
+    } else if (environment[variableName(flag)] !== undefined) {
       found.problems.push(`${variableName(flag)} and ${name} are both set; set only one`);
-    else readSecret(found, flag, { file: value, source: name, at: name });
+    } else {
+      readSecret(found, flag, { file: value, source: name, at: name });
+    }
   }
   return found;
 }
@@ -153,11 +160,13 @@ export function readSecret(
   try {
     found.given[flag] = { value: readSecretFile(file).trim(), source, file };
   } catch (error) {
-    if (error instanceof ExposedFile) found.problems.push(`${position}: ${error.message}`);
-    else
+    if (error instanceof ExposedFile) {
+      found.problems.push(`${position}: ${error.message}`);
+    } else {
       found.problems.push(
         `${position}: ${existsSync(file) ? `${file} cannot be read (${errorCode(error)})` : `there is no file ${file}`}`,
       );
+    }
     found.invalid.add(flag);
   }
 }

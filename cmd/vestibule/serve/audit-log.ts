@@ -137,9 +137,13 @@ const open = (path: string): number => (path === '-' ? 1 : openSync(path, 'a', 0
 const writeSome = (file: number, data: Buffer, offset: number): Promise<number> =>
   new Promise((resolve, reject) => {
     write(file, data, offset, data.length - offset, null, (error, written) => {
-      if (error?.code === 'EAGAIN') setTimeout(resolve, 10, 0);
-      else if (error) reject(error);
-      else resolve(written);
+      if (error?.code === 'EAGAIN') {
+        setTimeout(resolve, 10, 0);
+      } else if (error) {
+        reject(error);
+      } else {
+        resolve(written);
+      }
     });
   });
 

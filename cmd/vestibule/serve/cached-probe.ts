@@ -18,15 +18,18 @@ export class CachedProbe<T> {
 
   /** Returns the last value; waits only for the first. Throws if the first cannot be found. */
   async value(): Promise<T> {
-    if (!this.#cached || performance.now() - this.#cached.at >= ttlMs)
+    if (!this.#cached || performance.now() - this.#cached.at >= ttlMs) {
       this.#refreshing ??= this.#refresh().finally(() => {
         this.#refreshing = undefined;
       });
-    if (!this.#cached) await this.#refreshing;
-    else
+    }
+    if (!this.#cached) {
+      await this.#refreshing;
+    } else {
       this.#refreshing?.catch(() => {
         /* The last value stays, and the next read tries again. */
       });
+    }
     return this.#cached!.value;
   }
 

@@ -29,9 +29,11 @@ export function followAuthority(
   };
   watchCache.onChange(({ key }) => {
     const [, account] = ofAccount.exec(key) ?? [];
-    if (account !== undefined)
+    if (account !== undefined) {
       notify((caller) => caller.type === 'Account' && caller.account === account);
-    else if (key.startsWith('objects/groups/')) queueMicrotask(noticeGroups); // after the index
+    } else if (key.startsWith('objects/groups/')) {
+      queueMicrotask(noticeGroups); // after the index
+    }
   });
   activation.onChange(() => notify(() => true));
   return {

@@ -23,13 +23,15 @@ export async function followValues(
   const { storage, prefix, signal, log } = of;
   const watch = async (): Promise<void> => {
     const batches = storage.watch(prefix, await begin(), signal, { newValuesOnly: true });
-    for await (const { changes } of batches)
+    for await (const { changes } of batches) {
       for (const { key, entry } of changes) onValue(key, entry?.value);
+    }
   };
   while (!signal.aborted) {
     await watch().catch((error: unknown) => {
-      if (!signal.aborted)
+      if (!signal.aborted) {
         log.warn({ err: error, prefix }, 'the watch on a prefix was interrupted');
+      }
     });
     await pause(secondMs, undefined, { ref: false, signal }).catch(() => {});
   }

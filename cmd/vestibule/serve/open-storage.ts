@@ -70,11 +70,15 @@ export function followCertificates(
   };
   const reload = (): boolean => {
     const next = etcdOptions(config);
-    if ((['ca', 'cert', 'key'] as const).every((one) => String(next[one]) === String(current[one])))
+    if (
+      (['ca', 'cert', 'key'] as const).every((one) => String(next[one]) === String(current[one]))
+    ) {
       return false;
+    }
     const [, certificate] = [next.ca, next.cert].map((pem) => pem && new X509Certificate(pem));
-    if (certificate && next.key && !certificate.checkPrivateKey(createPrivateKey(next.key)))
+    if (certificate && next.key && !certificate.checkPrivateKey(createPrivateKey(next.key))) {
       throw new Error('the private key does not match the certificate');
+    }
     current = next;
     storage.renew(next);
     onRenew(next);

@@ -17,11 +17,12 @@ export async function relyingPartyID(
   log?: Log,
 ): Promise<string> {
   const host = new URL(baseURL).hostname;
-  if (!canBeRelyingPartyId(host))
+  if (!canBeRelyingPartyId(host)) {
     log?.warn(
       { baseURL },
       'passkeys are not offered: browsers support them only for a host name, not for an IP address',
     );
+  }
   for (;;) {
     const { entry } = await toStatusError(storage.get(key));
     const stored = entry?.value.toString();
@@ -30,10 +31,11 @@ export async function relyingPartyID(
       stored !== undefined &&
       (await toStatusError(storage.list(prefixRange('objects/passkeys/'), { limit: 1 }))).entries
         .length > 0
-    )
+    ) {
       throw new ConfigError([
         `--base-url: the passkeys in this store belong to ${stored}, but ${host} is not part of that domain`,
       ]);
+    }
     const { committed } = await toStatusError(
       storage.commit(
         [{ key, is: entry ? entry.revision : 'absent' }],

@@ -284,8 +284,9 @@ async function registerWorkers(
     sessionsWorker(store),
     recoveryWorker(store),
     passkeyWorker(store),
-  ])
+  ]) {
     outbox.register(worker);
+  }
   return outcomes;
 }
 

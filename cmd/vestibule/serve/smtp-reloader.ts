@@ -32,12 +32,13 @@ export function reloadingTransport(
     isReplaced: false,
   };
   const closeIdle = (use: TransportUse): void => {
-    if (use.isReplaced && use.sendingCount === 0)
+    if (use.isReplaced && use.sendingCount === 0) {
       use.transport
         .close()
         .catch((error: unknown) =>
           log.warn({ err: error }, 'closing connections to the former mail server failed'),
         );
+    }
   };
   const messages = {
     reloaded: 'reloaded the mail server URL',

@@ -12,13 +12,14 @@ const retryDelayMs = secondMs;
  * answer, with a line in the log. Other errors are thrown at once.
  */
 export async function retryWhileStoreIsAway<T>(start: () => Promise<T>, log: Log): Promise<T> {
-  for (const firstAt = Date.now(); ; await pause(retryDelayMs))
+  for (const firstAt = Date.now(); ; await pause(retryDelayMs)) {
     try {
       return await start();
     } catch (error) {
       if (!isStoreAway(error) || Date.now() - firstAt > retryForMs) throw error;
       log.warn({ err: error }, 'the store is not available; starting again');
     }
+  }
 }
 
 /** Returns whether the store did not answer and may do so later. */

@@ -19,13 +19,14 @@ export function watchFiles(files: readonly string[], onChange: () => void, log: 
       onChange();
     }, settleMs).unref();
   };
-  for (const folder of new Set(files.map((file) => dirname(file))))
+  for (const folder of new Set(files.map((file) => dirname(file)))) {
     watch(folder, { signal: abort.signal, persistent: false }, schedule).on('error', (error) =>
       log.error(
         { err: error, folder },
         'watching this folder failed; changes to its files are ignored',
       ),
     );
+  }
   return () => {
     abort.abort();
     clearTimeout(timer);

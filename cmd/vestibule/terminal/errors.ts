@@ -53,6 +53,7 @@ export async function forEachCollectingErrors<T>(
       failures.push(error);
     }
   }
-  if (failures.length > 0)
+  if (failures.length > 0) {
     throw new KubectlStyleError(failures.map(({ message }) => message).join('\n'));
+  }
 }

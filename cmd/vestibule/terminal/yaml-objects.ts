@@ -31,10 +31,11 @@ export function readYAMLObjects(text: string): PlacedObject[] {
     visit(document, {
       Alias(_, alias, path) {
         const named = alias.resolve(document);
-        if (named && path.includes(named))
+        if (named && path.includes(named)) {
           throw new Error(
             `line ${lineCounter.linePos(alias.range![0]).line}: *${alias.source} is within what it names`,
           );
+        }
       },
     });
     const at = (document.contents as { range?: [number, number, number] } | null)?.range?.[0] ?? 0;
@@ -62,15 +63,18 @@ interface Place {
 /** Returns the objects that a document or an item of a List has. */
 function objectsIn(value: unknown, { place, ...typed }: Place): PlacedObject[] {
   if (value === null || value === undefined) return [];
-  if (typeof value !== 'object' || Array.isArray(value))
+  if (typeof value !== 'object' || Array.isArray(value)) {
     throw new Error(`${place}: is no object with apiVersion and kind`);
+  }
   const object = { ...typed, ...value } as Readonly<Record<string, unknown>>;
   const { kind, apiVersion, items } = object;
   if (typeof kind !== 'string' || kind === '') throw new Error(`${place}: kind is missing`);
-  if (typeof apiVersion !== 'string' || apiVersion === '')
+  if (typeof apiVersion !== 'string' || apiVersion === '') {
     throw new Error(`${place}: apiVersion is missing, of a ${kind}`);
-  if (!kind.endsWith('List') || (items === undefined && kind !== 'List'))
+  }
+  if (!kind.endsWith('List') || (items === undefined && kind !== 'List')) {
     return [{ place, object }];
+  }
   if (items === null || items === undefined) return [];
   if (!Array.isArray(items)) throw new Error(`${place}: items must be a list, of a ${kind}`);
   const ofItems = kind === 'List' ? {} : { apiVersion, kind: kind.slice(0, -'List'.length) };

@@ -41,8 +41,11 @@ export class Visitor {
 
   /** Opens an address without pressing anything. */
   async open(url, post = false) {
-    if (post) await this.#submit(url);
-    else await this.#page.goto(url, { waitUntil: 'load' }).catch(() => undefined);
+    if (post) {
+      await this.#submit(url);
+    } else {
+      await this.#page.goto(url, { waitUntil: 'load' }).catch(() => undefined);
+    }
     await this.#settled();
     this.#first = await this.#shot();
   }
@@ -123,11 +126,13 @@ export class Visitor {
       .getAttribute('data-phase', { timeout: 500 })
       .catch(() => null);
     if (phase === 'error') return { isEnd: true };
-    if (phase === 'provider')
+    if (phase === 'provider') {
       return { done: await this.#leave(page.getByRole('button', { name: 'Sign out' })) };
+    }
     if (phase === null) return { done: false };
-    if (this.#declines)
+    if (this.#declines) {
       return { done: await this.#leave(page.getByRole('button', { name: /^Cancel/ })) };
+    }
     return { done: await this.#signIn(page, phase) };
   }
 
@@ -140,15 +145,17 @@ export class Visitor {
     }
     const email = page.getByRole('textbox', { name: 'Email' });
     if (await email.isVisible().catch(() => false)) {
-      if (await email.isEditable().catch(() => false))
+      if (await email.isEditable().catch(() => false)) {
         await email.fill(this.#person).catch(() => undefined);
+      }
       return this.#press(page.getByRole('button', { name: 'Continue with email' }));
     }
     for (const name of ['Email me a code', 'Not now']) {
       if (await this.#press(page.getByRole('button', { name }))) return true;
     }
-    if (phase !== 'ConsentRequired')
+    if (phase !== 'ConsentRequired') {
       return ['LoginRequired', 'Authenticated', 'Completed'].includes(phase);
+    }
     await pause(600);
     const boxes = page.getByRole('checkbox', { disabled: false });
     for (const box of await boxes.all()) await box.check({ timeout: 5_000 }).catch(() => undefined);
@@ -171,8 +178,9 @@ export class Visitor {
         .first()
         .isVisible()
         .catch(() => false))
-    )
+    ) {
       return false;
+    }
     await button
       .first()
       .click({ timeout: 5_000 })

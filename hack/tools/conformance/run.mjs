@@ -56,25 +56,33 @@ function read(args) {
     if (args[i].startsWith('--')) {
       options[args[i].slice(2)] = args[i + 1];
       i += 1;
-    } else rest.push(args[i]);
+    } else {
+      rest.push(args[i]);
+    }
   }
-  if (options.write && options.modules)
+  if (options.write && options.modules) {
     throw new Error('--write is for whole plans: leave out --modules');
-  if (options.write && (options.metadata || options['fapi-alg'] || options.replicas))
+  }
+  if (options.write && (options.metadata || options['fapi-alg'] || options.replicas)) {
     throw new Error(
       '--write is for the usual plans: leave out --metadata, --fapi-alg and --replicas',
     );
-  if (![undefined, 'discovery', 'static'].includes(options.metadata))
+  }
+  if (![undefined, 'discovery', 'static'].includes(options.metadata)) {
     throw new Error('--metadata must be discovery or static');
-  if (![undefined, '1', '2'].includes(options.replicas))
+  }
+  if (![undefined, '1', '2'].includes(options.replicas)) {
     throw new Error('--replicas must be 1 or 2');
-  if (options['rotate-keys'] && (options.replicas !== '2' || !(options['rotate-keys'] >= 30)))
+  }
+  if (options['rotate-keys'] && (options.replicas !== '2' || !(options['rotate-keys'] >= 30))) {
     throw new Error('--rotate-keys must be 30 seconds or more, with --replicas 2');
+  }
   const unknown = rest.filter((name) => !(name in plans));
-  if (unknown.length > 0)
+  if (unknown.length > 0) {
     throw new Error(
       `no plan is called ${unknown.join(', ')}; there are ${Object.keys(plans).join(', ')}`,
     );
+  }
   return { values: options, names: rest.length > 0 ? rest : Object.keys(plans) };
 }
 
@@ -110,9 +118,13 @@ async function runModule(suite, service, browser, plan, module) {
   let idleSince = Date.now();
   let info = await suite.call('GET', `info/${id}`);
   while (!isOver(info) && Date.now() < idleSince + 180_000) {
-    if (info.status !== 'WAITING') idleSince = Date.now();
-    else if (await visitNext(suite, visitor, id, visits)) idleSince = Date.now();
-    else await handPictures(suite, visitor, id, visits, Date.now() - idleSince);
+    if (info.status !== 'WAITING') {
+      idleSince = Date.now();
+    } else if (await visitNext(suite, visitor, id, visits)) {
+      idleSince = Date.now();
+    } else {
+      await handPictures(suite, visitor, id, visits, Date.now() - idleSince);
+    }
     await pause(300);
     info = await suite.call('GET', `info/${id}`);
   }
@@ -278,10 +290,12 @@ try {
   suite.stop();
 }
 
-for (const [name, rows] of Object.entries(runs))
+for (const [name, rows] of Object.entries(runs)) {
   console.log(`${plans[name].title}\n${tableOf(rows)}\n`);
-if (values.write)
+}
+if (values.write) {
   writeSections(values.write, runs, readFileSync(join(built, 'commit'), 'utf8').trim());
+}
 const { line, failed } = countsOf(Object.values(runs).flat());
 console.log(line);
 process.exitCode = failed > 0 ? 1 : 0;

@@ -60,8 +60,9 @@ function fapiClient(name, alg, urls) {
  * suite. The first Client of FAPI signs with `fapiAlg`.
  */
 export function clientsFor({ base, backchannel }, alias, fapiAlg = 'PS256') {
-  if (!(fapiAlg in pairs))
+  if (!(fapiAlg in pairs)) {
     throw new Error(`--fapi-alg must be one of ${Object.keys(pairs).join(', ')}`);
+  }
   const own = `${base}/test/a/${alias}`;
   const urls = {
     redirectURIs: [`${own}/callback`, `${own}/callback?dummy1=lorem&dummy2=ipsum`],
@@ -112,8 +113,9 @@ export function clientsFor({ base, backchannel }, alias, fapiAlg = 'PS256') {
 function writeFiles(folder, manifests, trusted) {
   const manifestFolder = join(folder, 'manifests');
   mkdirSync(manifestFolder, { recursive: true });
-  for (const one of manifests)
+  for (const one of manifests) {
     writeFileSync(join(manifestFolder, `${one.metadata.name}.yaml`), JSON.stringify(one));
+  }
   const authority = join(folder, 'suite.pem');
   writeFileSync(authority, trusted);
   return { manifestFolder, authority };

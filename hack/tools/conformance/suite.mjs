@@ -17,8 +17,9 @@ const pause = (ms) =>
 /** Waits until a port of loopback accepts connections. Throws if the process ends first. */
 async function opened(port, child) {
   for (;;) {
-    if (child.exitCode !== null)
+    if (child.exitCode !== null) {
       throw new Error(`${child.spawnargs[0]} ended with ${child.exitCode}; see its log`);
+    }
     const taken = await new Promise((done) => {
       const socket = connect(port, '127.0.0.1', () => {
         socket.destroy();
@@ -171,8 +172,9 @@ export class Suite {
       ...(body !== undefined && { body, headers: { 'content-type': type } }),
     });
     const text = await response.text();
-    if (!response.ok)
+    if (!response.ok) {
       throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 500)}`);
+    }
     return text ? JSON.parse(text) : undefined;
   }
 

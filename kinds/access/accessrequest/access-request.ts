@@ -148,8 +148,9 @@ async function requestAccess(
   metadata: Pick<Metadata, 'labels' | 'annotations'>,
 ): Promise<AccessRequestObject> {
   const { caller } = call;
-  if (caller.type !== 'Account')
+  if (caller.type !== 'Account') {
     throw forbidden('only a person may request access', accessRequestNaming);
+  }
   const { account } = caller;
   const name = `${account}-${randomName(10)}`;
   return call.change(async (tx) => {
@@ -192,8 +193,9 @@ async function assertMayJoin(tx: Transaction, name: string, group: string): Prom
   if (!account || account.status.disabledTimestamp) throw unauthorized();
   const address = canonicalAddress(account.status.email.address);
   const { members = [] } = (await tx.get(Group, group))?.spec ?? {};
-  if (members.some((member) => canonicalAddress(member) === address))
+  if (members.some((member) => canonicalAddress(member) === address)) {
     throw invalid(accessRequestNaming, '', [invalidValue('spec.group', 'you are a member of it')]);
+  }
 }
 
 /** Removes an expired request for the same Group; throws 409 if it still waits. */
@@ -201,7 +203,8 @@ async function replaceExpired(tx: Transaction, pending: string, now: number): Pr
   const former = await tx.byUnique(AccessRequest, 'pending', pending);
   if (!former) return;
   const { name } = former.metadata;
-  if (phaseAt(former, now) === 'Pending')
+  if (phaseAt(former, now) === 'Pending') {
     throw conflict(AccessRequest, name, 'a request for this Group is pending already');
+  }
   await tx.erase(AccessRequest, name);
 }

@@ -29,10 +29,11 @@ export const approve = defineAction({
       const { request, account } = await pendingRequest(tx, name, call.now);
       const until = spec.until ?? request.spec.until;
       const ends = fromTimestamp(until);
-      if (ends <= call.now || ends > fromTimestamp(request.spec.until))
+      if (ends <= call.now || ends > fromTimestamp(request.spec.until)) {
         throw invalid(AccessRequest, name, [
           invalidValue('spec.until', 'must be in the future, and not after the requested end'),
         ]);
+      }
       const { address } = account.status.email;
       await beginAccess(tx, request, { email: address, until }, call.now);
       return decide(tx, call, { request, account }, { phase: 'Approved', until, ...spec });
@@ -63,8 +64,9 @@ interface PendingRequest {
 async function pendingRequest(tx: Transaction, name: string, now: number): Promise<PendingRequest> {
   const request = (await tx.get(AccessRequest, name))!;
   const account = await tx.get(Account, request.status.account);
-  if (!account || account.status.disabledTimestamp || account.metadata.deletionTimestamp)
+  if (!account || account.status.disabledTimestamp || account.metadata.deletionTimestamp) {
     throw conflict(AccessRequest, name, 'its account is disabled or being deleted');
+  }
   const phase = phaseAt(request, now);
   if (phase !== 'Pending') throw conflict(AccessRequest, name, `it is already ${phase}`);
   return { request, account };

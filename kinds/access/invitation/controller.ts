@@ -32,8 +32,9 @@ export class InvitationController {
           if (
             isPending(invitation, call.now) &&
             !((await mayStillInvite(tx, invitation, call)) ?? true)
-          )
+          ) {
             await revokeInvitation(tx, invitation);
+          }
         },
       },
       log,

@@ -41,12 +41,13 @@ async function renewInvitation(tx: Transaction, now: number, token: string): Pro
   const spec = { groups: [operators], until: toTimestamp(now + linkLifetimeMs) };
   const status = { phase: 'Pending' } as const;
   const internal = { token };
-  if ((await tx.get(Invitation, firstOperator)) === undefined)
+  if ((await tx.get(Invitation, firstOperator)) === undefined) {
     await tx.create(Invitation, { metadata: { name: firstOperator }, spec, status, internal });
-  else
+  } else {
     await tx.update(Invitation, firstOperator, (next) => {
       Object.assign(next, { spec, status, internal });
     });
+  }
 }
 
 /** Reports whether Group `operators` lists someone, or the settings name someone. */
@@ -82,8 +83,9 @@ export const acceptByToken = defineAction({
     return call.change(async (tx) => {
       const invitation = await tx.get(Invitation, name);
       if (!isLinkOf(invitation, token, call.now)) throw notFound(Invitation, name);
-      if (await isOperated(tx, call.settings))
+      if (await isOperated(tx, call.settings)) {
         throw conflict(Invitation, name, 'someone operates this service already');
+      }
       await addOperator(tx, caller.email);
       await endWaitsOfAddress(tx, call, caller.account);
       tx.after(() => call.ports.audit('operator.first', { account: caller.account }));
@@ -111,13 +113,14 @@ const isLinkOf = (
 
 /** The commit checks that the Group is unchanged, so that two people cannot both become the first. */
 async function addOperator(tx: Transaction, email: string): Promise<void> {
-  if (await tx.get(Group, operators))
+  if (await tx.get(Group, operators)) {
     await tx.update(Group, operators, ({ spec }) => {
       spec.members = [email];
     });
-  else
+  } else {
     await tx.create(Group, {
       metadata: { name: operators },
       spec: { displayName: 'Operators', members: [email] },
     });
+  }
 }

@@ -98,10 +98,12 @@ function faultsOf(
       : [invalidValue('spec.until', `must be in the future, within ${within}`)];
   const tagFault = locale === undefined ? undefined : languageTagFault(locale);
   if (tagFault !== undefined) causes.push(invalidValue('spec.locale', tagFault));
-  if (email === undefined)
+  if (email === undefined) {
     return caller.type === 'System' ? causes : [requiredValue('spec.email'), ...causes];
-  if (!isWithinLengths(email))
+  }
+  if (!isWithinLengths(email)) {
     return [invalidValue('spec.email', 'must be an email address'), ...causes];
+  }
   return [...newAddressFaults(email, 'spec.email'), ...causes];
 }
 

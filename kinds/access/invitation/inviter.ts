@@ -44,14 +44,16 @@ export async function assertMayInvite(
   if (call.caller.type === 'System') return;
   for (const [i, name] of spec.groups.entries()) {
     const decision = await decideGroup(tx, call, name, { caller: call.caller, facts: {} });
-    if (!decision.allowed)
+    if (!decision.allowed) {
       throw forbidden(
         `an invitation to Group ${name} needs permission to update it: ${refusalMessage(decision)}`,
         naming,
         metadata.name,
       );
-    if (!(await tx.get(Group, name)))
+    }
+    if (!(await tx.get(Group, name))) {
       throw invalid(naming, metadata.name, [invalidValue(`spec.groups[${i}]`, 'no such Group')]);
+    }
   }
 }
 
@@ -108,8 +110,9 @@ async function callerNow(tx: Transaction, caller: Caller, call: Call): Promise<C
   const email = addressOf(account);
   if (!account || email === undefined) return undefined;
   const groups = new Set(await call.ports.groupsOf(email));
-  for (const name of checkedGroups([...groups]))
+  for (const name of checkedGroups([...groups])) {
     if (!isInGroup(name, await tx.get(Group, name), email, call)) groups.delete(name);
+  }
   const { passkeys } = account.status;
   const operator = groups.has(operators);
   return { ...caller, email, groups: [...groups], operator, passkeys };

@@ -28,8 +28,9 @@ export async function pendingInvitation(
   const groups: string[] = [];
   for (const name of invitation.spec.groups) {
     const group = await tx.get(Group, name);
-    if (group && (isMember(group, address) || group.spec.members.length < maxMembers))
+    if (group && (isMember(group, address) || group.spec.members.length < maxMembers)) {
       groups.push(name);
+    }
   }
   return { invitation, groups };
 }

@@ -24,8 +24,9 @@ export async function mailInvitation(
 ): Promise<void> {
   const client = spec.client === undefined ? undefined : await clientOf(tx, spec.client, metadata);
   const { caller, settings, now } = call;
-  for (const { subject, ...limit } of mailLimits(settings.limits, email, caller))
+  for (const { subject, ...limit } of mailLimits(settings.limits, email, caller)) {
     await tx.spend({ ...limit, seconds: daySeconds }, subject);
+  }
   const inviter = caller.type === 'Account' ? await tx.get(Account, caller.account) : undefined;
   const until = fromTimestamp(spec.until!);
   const language = mailLanguage(call, { locale: spec.locale });

@@ -130,8 +130,9 @@ export const Audience = defineKind({
 const maxNameLength = 100;
 
 function nameFaults(name: string): Cause[] {
-  if (name === builtInProvider.name)
+  if (name === builtInProvider.name) {
     return [invalidValue('metadata.name', 'must not be the name of this service')];
+  }
   return name.length > maxNameLength
     ? [invalidValue('metadata.name', `must have at most ${maxNameLength} characters`)]
     : [];
@@ -142,10 +143,11 @@ function identifierFaults(
   old: AudienceSpec | undefined,
   baseURL: string,
 ): Cause[] {
-  if (old)
+  if (old) {
     return identifier === old.identifier
       ? []
       : [invalidValue('spec.identifier', 'field is immutable')];
+  }
   const fault = identifierFault(identifier, baseURL);
   return fault === undefined ? [] : [invalidValue('spec.identifier', fault)];
 }
@@ -193,10 +195,12 @@ async function assertIntrospectorsExist(
   old: AudienceObject | undefined,
 ): Promise<void> {
   const causes: Cause[] = [];
-  for (const [i, name] of (spec.introspectors ?? []).entries())
-    if (!old?.spec.introspectors?.includes(name) && !(await tx.get(Client, name)))
+  for (const [i, name] of (spec.introspectors ?? []).entries()) {
+    if (!old?.spec.introspectors?.includes(name) && !(await tx.get(Client, name))) {
       causes.push(
         invalidValue(`spec.introspectors[${i}]`, 'must be the name of a Client that exists'),
       );
+    }
+  }
   if (causes.length > 0) throw invalid(named, metadata.name, causes);
 }

@@ -159,11 +159,16 @@ export function narrowAudiences(next: GrantParts, old: Pick<GrantParts, 'spec'>)
   if (removed.length === 0) return false;
   const { status, internal } = next;
   const ids = new Set(removed.map(({ id }) => id));
-  for (const { name, scope } of removed)
-    if (kept.has(name)) internal.audiences?.[name]?.rejected.push(scope);
-    else delete internal.audiences?.[name];
-  if (status.shareDecisions)
+  for (const { name, scope } of removed) {
+    if (kept.has(name)) {
+      internal.audiences?.[name]?.rejected.push(scope);
+    } else {
+      delete internal.audiences?.[name];
+    }
+  }
+  if (status.shareDecisions) {
     status.shareDecisions = status.shareDecisions.filter(({ scope }) => !ids.has(scope));
+  }
   status.audiences = (status.audiences ?? [])
     .filter(({ name }) => kept.has(name))
     .map((audience) => ({

@@ -9,8 +9,9 @@ export function identifierFault(text: string, baseURL: string): string | undefin
   const url = new URL(text);
   if (!hasScheme(url)) return 'must be an https or urn URI, or http on loopback';
   if (url.username || url.password) return 'must have no user information';
-  if (isHierarchical(url) && hostOf(url) === hostOf(new URL(baseURL)))
+  if (isHierarchical(url) && hostOf(url) === hostOf(new URL(baseURL))) {
     return 'must not be an address of this service';
+  }
   return url.href === text || url.href === `${text}/` ? undefined : `must be written ${url.href}`;
 }
 

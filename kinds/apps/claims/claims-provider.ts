@@ -154,14 +154,16 @@ export const ClaimsProvider = defineKind({
       if (
         name === builtInProvider.name &&
         (!next || caller.type !== 'System' || !isDeepStrictEqual(spec, builtInSpec))
-      )
+      ) {
         throw forbidden('the built-in provider cannot be changed', named, name);
+      }
       if (
         next &&
         name !== builtInProvider.name &&
         spec.scopes.some((scope) => builtInNames.has(scope.name))
-      )
+      ) {
         throw alreadyExists(named, name, 'scope');
+      }
       if (!next || (old?.status.conditions && isDeepStrictEqual(old.spec, spec))) return;
       const state = isBuiltIn(next) ? builtInState : notAskedState;
       next.status.conditions = withTransitionTimes([state], old?.status.conditions, now);

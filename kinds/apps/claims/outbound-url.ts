@@ -17,8 +17,9 @@ export function outboundFaults(
 ): Cause[] {
   if (!URL.canParse(text)) return [invalidValue(field, 'must be a URL')];
   const url = new URL(text);
-  if (url.username || url.password || text.includes('#'))
+  if (url.username || url.password || text.includes('#')) {
     return [invalidValue(field, 'must have no user information and no fragment')];
+  }
   if (!isWrittenAsOpened(text)) return [invalidValue(field, writtenAsOpened)];
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const address = addressOf(host);

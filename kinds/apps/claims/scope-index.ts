@@ -17,8 +17,11 @@ export class ScopeIndex {
   constructor(store: Store) {
     this.#informer = new Informer(store, ClaimsProvider, (before, after) => {
       const { name } = (after ?? before)!.metadata;
-      if (after) this.#providers.set(name, after);
-      else this.#providers.delete(name);
+      if (after) {
+        this.#providers.set(name, after);
+      } else {
+        this.#providers.delete(name);
+      }
       this.#scopes = undefined;
     });
   }
@@ -71,10 +74,12 @@ export async function declareBuiltIn(store: Store): Promise<void> {
   const { name } = builtInProvider;
   await store.change(store.systemCall(), async (tx) => {
     const spec = clone(builtInSpec);
-    if (await tx.get(ClaimsProvider, name))
+    if (await tx.get(ClaimsProvider, name)) {
       await tx.update(ClaimsProvider, name, (next) => {
         next.spec = spec;
       });
-    else await tx.create(ClaimsProvider, { metadata: { name }, spec });
+    } else {
+      await tx.create(ClaimsProvider, { metadata: { name }, spec });
+    }
   });
 }

@@ -214,8 +214,9 @@ export const Client = defineKind({
     validate: (next, _old, { settings }) => clientFaults(next.metadata.name, next.spec, settings),
     beforeCommit(_tx, next, old, { now }) {
       if (!next) return;
-      if (!old && builtInClients.has(next.metadata.name))
+      if (!old && builtInClients.has(next.metadata.name)) {
         throw alreadyExists(named, next.metadata.name);
+      }
       next.status.conditions = conditionsOf(next, old?.status.conditions, now);
     },
   },
@@ -228,27 +229,30 @@ export function clientFaults(name: string, spec: Spec, settings: Settings): Caus
     causes.push(invalidValue(field, message));
   };
   if (name.length > 200) addFault('metadata.name', 'must have at most 200 characters');
-  spec.redirectURIs.forEach((uri, i) => {
-    for (const why of redirectFaults(uri, spec.applicationType, settings).slice(0, 1))
-      addFault(`spec.redirectURIs[${i}]`, why);
-  });
-  spec.postLogoutRedirectURIs.forEach((uri, i) => {
-    for (const why of redirectFaults(uri, spec.applicationType, settings).slice(0, 1))
-      addFault(`spec.postLogoutRedirectURIs[${i}]`, why);
-  });
-  if (spec.jwks && spec.jwksURI)
+  for (const field of ['redirectURIs', 'postLogoutRedirectURIs'] as const) {
+    spec[field].forEach((uri, i) => {
+      const [why] = redirectFaults(uri, spec.applicationType, settings);
+      if (why) addFault(`spec.${field}[${i}]`, why);
+    });
+  }
+  if (spec.jwks && spec.jwksURI) {
     addFault('spec.jwksURI', 'only one of jwks and jwksURI may be given');
-  if (spec.tokenEndpointAuthMethod === 'private_key_jwt' && !spec.jwks && !spec.jwksURI)
+  }
+  if (spec.tokenEndpointAuthMethod === 'private_key_jwt' && !spec.jwks && !spec.jwksURI) {
     addFault('spec.jwks', 'private_key_jwt needs jwks or jwksURI');
+  }
   if (
     (spec.type === 'Public') !==
     ((spec.tokenEndpointAuthMethod ?? (spec.type === 'Public' ? 'none' : 'client_secret_basic')) ===
       'none')
-  )
+  ) {
     addFault('spec.tokenEndpointAuthMethod', 'must be none for Public Clients and only for them');
-  for (const field of ['backchannelLogoutURI', 'jwksURI'] as const)
-    if (spec[field] !== undefined)
+  }
+  for (const field of ['backchannelLogoutURI', 'jwksURI'] as const) {
+    if (spec[field] !== undefined) {
       causes.push(...outboundFaults(`spec.${field}`, spec[field], settings));
+    }
+  }
   for (const field of [
     'homepageURI',
     'policyURI',
@@ -257,14 +261,16 @@ export function clientFaults(name: string, spec: Spec, settings: Settings): Caus
     'initiateLoginURI',
   ] as const) {
     const uri = spec[field];
-    if (uri && !isWebUrl(uri) && !(settings.allowPrivateHTTPRedirects && isPrivateHTTP(uri)))
+    if (uri && !isWebUrl(uri) && !(settings.allowPrivateHTTPRedirects && isPrivateHTTP(uri))) {
       addFault(`spec.${field}`, 'must be an https address, or http on loopback');
-    else if (uri?.includes('#') && field !== 'homepageURI')
+    } else if (uri?.includes('#') && field !== 'homepageURI') {
       addFault(`spec.${field}`, 'must have no fragment');
+    }
   }
   spec.jwks?.keys.forEach((key, i) => {
-    if (isPrivate(key))
+    if (isPrivate(key)) {
       addFault(`spec.jwks.keys[${i}]`, 'must be a public key of type EC, RSA or OKP');
+    }
   });
   causes.push(
     ...languageFaults('spec.displayNames', spec.displayNames),
@@ -290,17 +296,22 @@ function pairwiseFaults(spec: Spec): Cause[] {
   );
   const hasPublishedKeys =
     spec.tokenEndpointAuthMethod === 'private_key_jwt' && spec.jwksURI !== undefined;
-  if (hosts.size > 1)
+  if (hosts.size > 1) {
     return [
       invalidValue('spec.subjectType', 'all redirect URIs of a pairwise Client must have one host'),
     ];
-  if (spec.grantTypes.includes('urn:ietf:params:oauth:grant-type:device_code') && !hasPublishedKeys)
+  }
+  if (
+    spec.grantTypes.includes('urn:ietf:params:oauth:grant-type:device_code') &&
+    !hasPublishedKeys
+  ) {
     return [
       invalidValue(
         'spec.subjectType',
         'pairwise with the device grant needs private_key_jwt and jwksURI',
       ),
     ];
+  }
   return [];
 }
 
@@ -343,19 +354,23 @@ function redirectFaults(
   if (url.hash || text.includes('#')) faults.push('must have no fragment');
   if (url.username || url.password) faults.push('must have no user information');
   if (text.includes('*')) faults.push('must have no wildcard');
-  if (isPlainHTTP(url))
-    if (!isPrivateHost(url.hostname)) faults.push('http is only for loopback');
-    else if (!allowPrivateHTTPRedirects)
+  if (isPlainHTTP(url)) {
+    if (!isPrivateHost(url.hostname)) {
+      faults.push('http is only for loopback');
+    } else if (!allowPrivateHTTPRedirects) {
       faults.push(
         'http is only for loopback; in private networks it needs --allow-private-http-redirects',
       );
+    }
+  }
   if (
     !['https:', 'http:'].includes(url.protocol) &&
     (applicationType === 'web' || !url.protocol.includes('.'))
-  )
+  ) {
     faults.push(
       'a private-use scheme needs applicationType native and must contain a dot (RFC 8252 §7.1)',
     );
+  }
   if (!isWrittenAsOpened(text)) faults.push(writtenAsOpened);
   return faults;
 }

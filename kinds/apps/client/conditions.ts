@@ -41,19 +41,21 @@ function readyState({ spec, status }: ClientState): ConditionState {
     reason,
     message,
   });
-  if (spec.grantTypes.includes('authorization_code') && spec.redirectURIs.length === 0)
+  if (spec.grantTypes.includes('authorization_code') && spec.redirectURIs.length === 0) {
     return notReady(
       'NoRedirectURI',
       'It may use the authorization code grant, but spec.redirectURIs is empty.',
     );
+  }
   const method =
     spec.tokenEndpointAuthMethod ?? (spec.type === 'Public' ? 'none' : 'client_secret_basic');
   const secrets = status.secrets.length + (spec.secretHashes?.length ?? 0);
-  if (method.startsWith('client_secret') && secrets === 0)
+  if (method.startsWith('client_secret') && secrets === 0) {
     return notReady(
       'NoSecret',
       'It authenticates with a secret and has none: create one, or set spec.secretHashes.',
     );
+  }
   return {
     type: 'Ready',
     status: 'True',

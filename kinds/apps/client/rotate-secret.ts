@@ -39,8 +39,9 @@ export const clientSecret = defineAction({
     const summary = { hint: secret.slice(-4), creationTimestamp: toTimestamp(call.now) };
     await call.change((tx) =>
       tx.update(Client, client.metadata.name, (next) => {
-        if (next.spec.type === 'Public')
+        if (next.spec.type === 'Public') {
           throw conflict(Client, client.metadata.name, 'a Public client has no secret');
+        }
         next.internal = {
           secrets: [...(next.internal?.secrets ?? []), { hash, created: call.now }].slice(-2),
         };

@@ -89,41 +89,53 @@ export function securityFaults(spec: ClientSpec): Cause[] {
   const addFault = (field: string, message: string): void => {
     faults.push(invalidValue(`spec.${field}`, message));
   };
-  if (spec.pkce === 'Optional' && spec.type === 'Public')
+  if (spec.pkce === 'Optional' && spec.type === 'Public') {
     addFault('pkce', 'a Public Client must use PKCE (RFC 9700 §2.1.1)');
+  }
   if (
     spec.tokenEndpointAuthSigningAlg !== undefined &&
     spec.tokenEndpointAuthMethod !== 'private_key_jwt'
-  )
+  ) {
     addFault('tokenEndpointAuthSigningAlg', 'only private_key_jwt has assertions to sign');
+  }
   if (
     spec.clientAssertionAudience !== undefined &&
     spec.tokenEndpointAuthMethod !== 'private_key_jwt'
-  )
+  ) {
     addFault('clientAssertionAudience', 'only private_key_jwt has assertions');
-  if (spec.profile === 'FAPI2')
-    for (const [field, message] of fapiFaults(spec))
+  }
+  if (spec.profile === 'FAPI2') {
+    for (const [field, message] of fapiFaults(spec)) {
       addFault(field, `${message} with profile FAPI2`);
+    }
+  }
   return faults;
 }
 
 function* fapiFaults(spec: ClientSpec): Iterable<readonly [field: string, message: string]> {
   if (spec.type !== 'Confidential') yield ['type', 'must be Confidential'];
-  if (spec.tokenEndpointAuthMethod !== 'private_key_jwt')
+  if (spec.tokenEndpointAuthMethod !== 'private_key_jwt') {
     yield ['tokenEndpointAuthMethod', 'must be private_key_jwt'];
-  if (spec.tokenEndpointAuthSigningAlg === 'RS256')
+  }
+  if (spec.tokenEndpointAuthSigningAlg === 'RS256') {
     yield ['tokenEndpointAuthSigningAlg', 'must be ES256, PS256, EdDSA or Ed25519'];
+  }
   if (spec.pkce === 'Optional') yield ['pkce', 'must be Required'];
-  if (spec.clientAssertionAudience === 'TokenEndpoint')
+  if (spec.clientAssertionAudience === 'TokenEndpoint') {
     yield ['clientAssertionAudience', 'must be Issuer'];
-  if (spec.requirePushedAuthorizationRequests === false)
+  }
+  if (spec.requirePushedAuthorizationRequests === false) {
     yield ['requirePushedAuthorizationRequests', 'must be true'];
+  }
   if (spec.dpopBoundAccessTokens === false) yield ['dpopBoundAccessTokens', 'must be true'];
-  if (spec.idTokenSignedResponseAlg === 'RS256')
+  if (spec.idTokenSignedResponseAlg === 'RS256') {
     yield ['idTokenSignedResponseAlg', 'must be ES256'];
-  for (const [i, uri] of spec.redirectURIs.entries())
-    if (!isSecureRedirect(uri, spec.applicationType))
+  }
+  for (const [i, uri] of spec.redirectURIs.entries()) {
+    if (!isSecureRedirect(uri, spec.applicationType)) {
       yield [`redirectURIs[${i}]`, 'must be an https address'];
+    }
+  }
 }
 
 /** Returns true if FAPI permits the redirect: https, or loopback for native Clients. */

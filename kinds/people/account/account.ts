@@ -65,11 +65,13 @@ export const Account = defineKind({
     validate: ({ spec }, old) => profileFaults(spec, old?.spec),
     beforeCommit(tx, next, old, { now }) {
       const former = old && heldAddress(old);
-      if (former !== undefined && former !== (next && heldAddress(next)))
+      if (former !== undefined && former !== (next && heldAddress(next))) {
         recordGivenUpAddress(tx, former, now);
+      }
       if (!next) return;
-      if (old && !isDeepStrictEqual(old.spec, next.spec))
+      if (old && !isDeepStrictEqual(old.spec, next.spec)) {
         next.status.profileTimestamp = toTimestamp(now);
+      }
       const missing: AccountObject['status']['setup']['missing'] = [];
       if (!next.spec.displayName) missing.push('displayName');
       if (next.status.passkeys === 0) missing.push('passkey');

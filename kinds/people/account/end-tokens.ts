@@ -23,8 +23,9 @@ export async function endSignInsUnderWay(
   account: string,
 ): Promise<void> {
   await endTokens(tx, account);
-  if (await tx.get(Account, account))
+  if (await tx.get(Account, account)) {
     await tx.update(Account, account, ({ internal }) => {
       internal.signInsEnded = now;
     });
+  }
 }

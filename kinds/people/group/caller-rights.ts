@@ -15,8 +15,9 @@ export async function assertRights(tx: Transaction, call: Call): Promise<void> {
   if (caller.type !== 'Account') return;
   const account = await tx.get(Account, caller.account);
   if (addressOf(account) !== caller.email) throw lost();
-  for (const name of checkedGroups(caller.groups ?? []))
+  for (const name of checkedGroups(caller.groups ?? [])) {
     if (!isInGroup(name, await tx.get(Group, name), caller.email, call)) throw lost();
+  }
 }
 
 /** Returns the canonical address of an account that can sign in; else undefined. */

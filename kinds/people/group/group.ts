@@ -68,10 +68,11 @@ export const Group = defineKind({
         ...(old?.spec.temporaryMembers ?? []).map(({ email }) => email),
       ]);
       const addressFaults = (member: string, field: string): Cause[] => {
-        if (!isWithinLengths(member))
+        if (!isWithinLengths(member)) {
           return [
             invalidValue(field, 'must have at most 64 characters before the @ and 255 after it'),
           ];
+        }
         return known.has(member) ? [] : newAddressFaults(member, field);
       };
       return [
@@ -91,8 +92,9 @@ export const Group = defineKind({
     },
     async beforeCommit(_tx, next, _old, call) {
       const unused = next?.metadata.name === operators ? unusedOperators(next.spec, call) : [];
-      if (unused.length > 0 && call.caller.type !== 'System')
+      if (unused.length > 0 && call.caller.type !== 'System') {
         call.warn(`${unused.join(', ')} of --operators: no operator while this Group has members`);
+      }
     },
   },
 });

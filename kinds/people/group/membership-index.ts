@@ -91,8 +91,9 @@ export class Memberships {
    */
   async groupsOf(address: string): Promise<readonly string[]> {
     const at = canonicalAddress(address);
-    if (this.#informer.isFresh || (await this.#informer.waitUntilFresh()))
+    if (this.#informer.isFresh || (await this.#informer.waitUntilFresh())) {
       return this.#cachedOf(at);
+    }
     const all = await this.#informer.latest();
     const found = all.filter(({ spec }) => membersAt(spec, Date.now()).has(at));
     return this.#withNamed(
@@ -141,8 +142,11 @@ export class Memberships {
     const { name } = (after ?? before)!.metadata;
     this.#endMemberships(); // What ended by now would not be among those that are scheduled.
     if (name === operators) this.#isListed = after !== undefined && listsOperators(after);
-    if (after?.spec.temporaryMembers?.length) this.#temporary.set(name, after);
-    else this.#temporary.delete(name);
+    if (after?.spec.temporaryMembers?.length) {
+      this.#temporary.set(name, after);
+    } else {
+      this.#temporary.delete(name);
+    }
     this.#setMembers(name, after ? membersAt(after.spec, Date.now()) : noAddresses);
     this.#schedule();
   }
@@ -150,17 +154,24 @@ export class Memberships {
   #setMembers(name: string, now: ReadonlySet<string>): void {
     this.#version += 1;
     const old = this.#current.get(name) ?? noAddresses;
-    if (now.size > 0) this.#current.set(name, now);
-    else this.#current.delete(name);
-    for (const address of old)
-      if (!now.has(address))
+    if (now.size > 0) {
+      this.#current.set(name, now);
+    } else {
+      this.#current.delete(name);
+    }
+    for (const address of old) {
+      if (!now.has(address)) {
         this.#setGroups(
           address,
           (this.#groups.get(address) ?? noGroups).filter((group) => group !== name),
         );
-    for (const address of now)
-      if (!old.has(address))
+      }
+    }
+    for (const address of now) {
+      if (!old.has(address)) {
         this.#setGroups(address, [...(this.#groups.get(address) ?? noGroups), name].sort());
+      }
+    }
     for (const listener of this.#listeners) listener();
   }
 
@@ -169,8 +180,9 @@ export class Memberships {
     if (now < this.#nextEnd) return;
     for (const [name, { spec }] of this.#temporary) {
       const current = membersAt(spec, now);
-      if (current.size !== (this.#current.get(name) ?? noAddresses).size)
+      if (current.size !== (this.#current.get(name) ?? noAddresses).size) {
         this.#setMembers(name, current);
+      }
     }
     this.#schedule();
   }
@@ -192,8 +204,11 @@ export class Memberships {
   }
 
   #setGroups(address: string, groups: readonly string[]): void {
-    if (groups.length > 0) this.#groups.set(address, groups);
-    else this.#groups.delete(address);
+    if (groups.length > 0) {
+      this.#groups.set(address, groups);
+    } else {
+      this.#groups.delete(address);
+    }
   }
 }
 
@@ -202,8 +217,10 @@ const listsOperators = ({ metadata, spec }: GroupObject): boolean =>
 
 function indexOf(all: readonly GroupObject[]): Map<string, readonly string[]> {
   const groups = new Map<string, readonly string[]>();
-  for (const group of all)
-    for (const address of membersAt(group.spec, Date.now()))
+  for (const group of all) {
+    for (const address of membersAt(group.spec, Date.now())) {
       groups.set(address, [...(groups.get(address) ?? noGroups), group.metadata.name].sort());
+    }
+  }
   return groups;
 }

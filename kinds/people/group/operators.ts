@@ -15,8 +15,9 @@ export async function currentOperators(store: Store, groups: Memberships): Promi
     (await groups.members(operators)).map(
       async ({ address, groups: memberOf }): Promise<Operator | undefined> => {
         const account = await accounts.byUnique('email', address);
-        if (account?.status.disabledTimestamp || account?.metadata.deletionTimestamp)
+        if (account?.status.disabledTimestamp || account?.metadata.deletionTimestamp) {
           return undefined;
+        }
         return {
           domain: address.slice(address.lastIndexOf('@') + 1),
           groups: memberOf,

@@ -16,12 +16,14 @@ export async function delayWaitingPasskeys(
   account: string,
   until: string,
 ): Promise<void> {
-  for (const { metadata, status } of await passkeysOf(tx, call, account))
-    if (!hasFullStrength(status, call.now))
+  for (const { metadata, status } of await passkeysOf(tx, call, account)) {
+    if (!hasFullStrength(status, call.now)) {
       await tx.update(Passkey, metadata.name, (next) => {
         delete next.internal.vouchedTimestamp;
         if (isBefore(next, until)) next.status.fullStrengthTimestamp = until;
       });
+    }
+  }
 }
 
 /**
@@ -53,11 +55,12 @@ export async function endWaitsOfAddress(
 ): Promise<void> {
   for (const { metadata, internal } of await passkeysOf(tx, call, account)) {
     const { vouchedTimestamp } = internal;
-    if (vouchedTimestamp !== undefined)
+    if (vouchedTimestamp !== undefined) {
       await tx.update(Passkey, metadata.name, (next) => {
         next.status.fullStrengthTimestamp = vouchedTimestamp;
         delete next.internal.vouchedTimestamp;
       });
+    }
   }
 }
 

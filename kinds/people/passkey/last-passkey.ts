@@ -32,8 +32,9 @@ export async function canSignInWithoutPasskey(
     if (
       canBegin.allowed &&
       (await call.decideQuietly('signIn', { ...facts, client: accountPageClient })).allowed
-    )
+    ) {
       return true;
+    }
   }
   return false;
 }

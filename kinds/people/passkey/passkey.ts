@@ -139,8 +139,11 @@ export const Passkey = defineKind({
         status.passkeys += next ? 1 : -1;
       });
       if (call.caller.type === 'System') return;
-      if (next) await endTokens(tx, account.metadata.name);
-      else await revokeOtherSessions(tx, call, account.metadata.name);
+      if (next) {
+        await endTokens(tx, account.metadata.name);
+      } else {
+        await revokeOtherSessions(tx, call, account.metadata.name);
+      }
       const notice = passkeyNotice(call, account, (next ?? old)!, next ? 'Added' : 'Removed');
       await mailPerson(tx, call, account, { passkey: notice });
       tx.after(() =>
@@ -187,8 +190,9 @@ async function assertRemovable(call: Call, account: AccountObject, name: string)
     !isOwner(call, account) ||
     account.status.passkeys > 1 ||
     (await canSignInWithoutPasskey(call, account))
-  )
+  ) {
     return;
+  }
   throw conflict(Passkey, name, 'policy requires a passkey, and this is the last one');
 }
 
@@ -238,8 +242,9 @@ export async function addPasskey(
   } = registration;
   const { name } = account.metadata;
   const max = call.settings.limits.passkeysPerAccount;
-  if (account.status.passkeys >= max)
+  if (account.status.passkeys >= max) {
     throw conflict(Account, name, `an account may have at most ${max} passkeys`);
+  }
   const known = authenticatorName(aaguid);
   const fullStrengthTimestamp = fullStrengthTimestampOf(
     binding,
@@ -297,10 +302,12 @@ async function registerSignedIn(call: Call, sent: RegistrationRequest): Promise<
       account.status.disabledTimestamp ||
       !session ||
       session.metadata.deletionTimestamp
-    )
+    ) {
       throw unauthorized();
-    if (!isSessionValid(account, session.metadata.name, session.internal.loginSeconds))
+    }
+    if (!isSessionValid(account, session.metadata.name, session.internal.loginSeconds)) {
       throw unauthorized();
+    }
     requireRecentAuthentication(call, Passkey, undefined, account.status.passkeys);
     const passkey = await addPasskey(
       tx,

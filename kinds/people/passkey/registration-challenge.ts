@@ -62,12 +62,13 @@ export const accountPasskeyChallenge = defineAction({
   }),
   async run(call, account) {
     const { caller } = call;
-    if (caller.type !== 'Account' || caller.account !== account.metadata.name)
+    if (caller.type !== 'Account' || caller.account !== account.metadata.name) {
       throw forbidden(
         'only the owner of an account may register its passkeys',
         Account,
         account.metadata.name,
       );
+    }
     requireRecentAuthentication(call, Account, account.metadata.name, account.status.passkeys);
     const challenge = newChallenge();
     await call.change(async (tx) => {

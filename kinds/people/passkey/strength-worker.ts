@@ -19,8 +19,9 @@ export const passkeyWorker = (store: Store): Worker<StrengthRow> => ({
       const passkey = await tx.get(Passkey, name);
       if (!passkey) return { done: true };
       const { status } = passkey;
-      if (!hasFullStrength(status, call.now))
+      if (!hasFullStrength(status, call.now)) {
         return { done: false, notBefore: fromTimestamp(status.fullStrengthTimestamp) };
+      }
       await tx.update(Passkey, name, () => {});
       return { done: true };
     });

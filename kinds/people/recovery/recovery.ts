@@ -70,8 +70,9 @@ export async function cancelRecovery(
 ): Promise<RecoveryObject> {
   const cancelled = await tx.update(Recovery, name, async (next) => {
     const recovery = next;
-    if (recovery.status.phase !== 'Waiting')
+    if (recovery.status.phase !== 'Waiting') {
       throw conflict(Recovery, name, `it is already ${recovery.status.phase}`);
+    }
     recovery.status.phase = 'Cancelled';
     recovery.status.endedTimestamp = toTimestamp(call.now);
     recovery.internal.cancelTokens = [];

@@ -54,8 +54,9 @@ export const startRecovery = defineAction({
     return call.change(async (tx) => {
       const account = (await tx.get(Account, name))!;
       if (account.metadata.deletionTimestamp) throw conflict(Account, name, 'it is being deleted');
-      if (account.status.passkeys === 0)
+      if (account.status.passkeys === 0) {
         throw conflict(Account, name, 'it has no passkeys; sign in by mail instead');
+      }
       if (isOwn) await tx.spend(startLimit(call.settings.limits), name);
       return start(tx, call, name, isOwn);
     });

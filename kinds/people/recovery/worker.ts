@@ -48,16 +48,20 @@ export const recoveryWorker = (store: Store): Worker<RecoveryRow> => ({
     const call = store.systemCall();
     return call.change(async (tx): Promise<Outcome> => {
       const recovery = await tx.get(Recovery, name);
-      if (recovery?.status.phase !== 'Waiting' || recovery.internal.announced.includes(step))
+      if (recovery?.status.phase !== 'Waiting' || recovery.internal.announced.includes(step)) {
         return { done: true };
+      }
       if (isRestored(recovery, store.settings.epoch)) {
         await cancelRecovery(tx, call, recovery);
         return { done: true };
       }
       const due = stepTime(recovery, step);
       if (call.now < due) return { done: false, notBefore: due };
-      if (step === 'Completed') await complete(tx, call, recovery);
-      else await tx.update(Recovery, name, (next) => announceRecovery(tx, call, next, step));
+      if (step === 'Completed') {
+        await complete(tx, call, recovery);
+      } else {
+        await tx.update(Recovery, name, (next) => announceRecovery(tx, call, next, step));
+      }
       return { done: true };
     });
   },
@@ -79,8 +83,9 @@ export async function cancelRestoredRecoveries(store: Store, log: Log): Promise<
   if (epoch === 0) return;
   try {
     const recoveries = await store.reader(Recovery).list();
-    for (const { metadata, status } of recoveries)
+    for (const { metadata, status } of recoveries) {
       if (status.phase === 'Waiting') await cancelRestored(store, metadata.name);
+    }
   } catch (error) {
     log.warn({ err: error }, 'could not cancel the recoveries of a restored backup');
   }
@@ -90,8 +95,9 @@ function cancelRestored(store: Store, name: string): Promise<void> {
   const call = store.systemCall();
   return call.change(async (tx) => {
     const recovery = await tx.get(Recovery, name);
-    if (recovery?.status.phase === 'Waiting' && isRestored(recovery, store.settings.epoch))
+    if (recovery?.status.phase === 'Waiting' && isRestored(recovery, store.settings.epoch)) {
       await cancelRecovery(tx, call, recovery);
+    }
   });
 }
 
@@ -104,10 +110,12 @@ async function complete(
   call: Call,
   { metadata: { name }, status: { account } }: RecoveryObject,
 ): Promise<void> {
-  for (const passkey of await call.store(Passkey).list(account))
+  for (const passkey of await call.store(Passkey).list(account)) {
     await tx.delete(Passkey, passkey.metadata.name);
-  if (await tx.get(Account, account))
+  }
+  if (await tx.get(Account, account)) {
     await revokeOtherSessions(tx, call, account, { endsApps: true, max: 0 });
+  }
   await tx.update(Recovery, name, async (next) => {
     const recovery = next;
     recovery.status.phase = 'Completed';

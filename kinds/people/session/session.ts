@@ -123,10 +123,11 @@ export const Session = defineKind({
     async beginDelete(tx, old, call) {
       const ending = await call.ports.endSessions([old]);
       tx.add(ending);
-      if (call.caller.type === 'Account' && call.caller.session === old.metadata.name)
+      if (call.caller.type === 'Account' && call.caller.session === old.metadata.name) {
         tx.after(() => call.ports.clearSessionCookie());
-      else if (call.caller.type !== 'System' && !old.metadata.deletionTimestamp)
+      } else if (call.caller.type !== 'System' && !old.metadata.deletionTimestamp) {
         await call.ports.endSignInsUnderWay(tx, call, old.status.account);
+      }
       const signOut = ending.signOut.get(old.metadata.name);
       return signOut && { ...old, status: { ...old.status, signOut } };
     },

@@ -83,12 +83,13 @@ export function SectionList<T>({
   order,
 }: Props<T>) {
   if (!items && failure) return <ReadError failure={failure} again={again} />;
-  if (!items)
+  if (!items) {
     return (
       <p class="hint" aria-busy="true">
         {t('working')}
       </p>
     );
+  }
   return (
     <>
       {failure && <ReadError failure={failure} again={again} />}

@@ -15,10 +15,11 @@ export function useAction(
 ): Request {
   const { announceError, leave } = useAccountContext();
   const request = useRequest((failure, step) => {
-    if (failure.code === 401) leave('over', step);
-    else if (needsNewSignIn(failure))
+    if (failure.code === 401) {
+      leave('over', step);
+    } else if (needsNewSignIn(failure)) {
       signIn({ step, prompt: true, passkeyOnly: acceptsPasskeyOnly(failure) });
-    else {
+    } else {
       const text = failure.code === 403 ? t('account.refused', { link: '' }) : errorText(failure);
       announceError(explain(failure) ?? text);
       return false;

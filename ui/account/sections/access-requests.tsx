@@ -101,7 +101,7 @@ export function AskForAccess({ app, requests }: { app: App; requests: Requests }
   const waits = requests.items?.some((one) => isPending(one) && groups.includes(one.spec.group));
   if (!requests.items || groups.length === 0) return null;
   if (waits) return <p class="hint">{t('access.sent')}</p>;
-  if (isOpen)
+  if (isOpen) {
     return (
       <RequestForm
         id={`access-${app.client}`}
@@ -110,6 +110,7 @@ export function AskForAccess({ app, requests }: { app: App; requests: Requests }
         onEnd={() => setOpen(false)}
       />
     );
+  }
   return (
     <p class="actions">
       <Button variant="small" onPress={() => setOpen(true)}>

@@ -51,12 +51,13 @@ function Deletion() {
     clearStep();
     leave('deleted');
   };
-  if (!asking)
+  if (!asking) {
     return (
       <Button variant="danger" onPress={() => setAsking(true)}>
         {t('data.delete')}
       </Button>
     );
+  }
   return (
     <Confirm
       action={act}

@@ -205,8 +205,9 @@ export function EmailChange({ deliveryState, readAddress: read, close }: Props) 
       announce(t('address.done', { email: next.status.email.address }));
       void signalPasskeys();
     }, step);
-  if (!challenge)
+  if (!challenge) {
     return <AddressForm act={act} read={read} onSent={setChallenge} onCancel={close} />;
+  }
   const other = (): void => {
     act.clear();
     setChallenge(undefined);

@@ -48,8 +48,9 @@ const explainError = ({ code }: ApiError): string | undefined =>
 
 /** The button for another passkey, or why this browser cannot add one. */
 function AddPasskey({ busy, press }: { busy: boolean; press: () => void }) {
-  if (!canUsePasskeys())
+  if (!canUsePasskeys()) {
     return <p class="hint">{t(isIPAddress() ? 'passkeys.numbered' : 'passkeys.unsupported')}</p>;
+  }
   return (
     <Button id={step} busy={busy} progress="passkey.adding" onPress={press}>
       {t('passkey.add')}

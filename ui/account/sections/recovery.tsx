@@ -85,12 +85,13 @@ export function LostPasskeys({
     focusSection('recovery');
   };
   if (pendingRecovery(recoveries)) return null;
-  if (!asking)
+  if (!asking) {
     return (
       <Button variant="small" onPress={() => setAsking(true)}>
         {t('recovery.lost')}
       </Button>
     );
+  }
   return (
     <Confirm
       action={act}

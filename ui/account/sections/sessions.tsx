@@ -38,11 +38,12 @@ const unnotifiedClients = (session: Session) =>
 function useEnded(): readonly [readonly Session[], (session: Session) => void] {
   const [ended, setOver] = useState<readonly Session[]>([]);
   const add = (session: Session): void => {
-    if (unnotifiedClients(session).length > 0)
+    if (unnotifiedClients(session).length > 0) {
       setOver((all) => [
         ...all.filter(({ metadata }) => metadata.name !== session.metadata.name),
         session,
       ]);
+    }
   };
   return [ended, add];
 }
@@ -88,8 +89,9 @@ function Others({
       </Confirm>
     );
   }
-  if (!current || others === 0)
+  if (!current || others === 0) {
     return sessions.items ? <p class="hint">{t('sessions.only')}</p> : null;
+  }
   return <Button onPress={() => setAsking(true)}>{t('sessions.others')}</Button>;
 }
 
@@ -100,8 +102,9 @@ export function useSessions() {
   const sessions = useCollection<Session>('sessions', ownedBy(account), isLive, (last) => {
     addEnded(last);
     const failed = clientStates(last).filter(({ state }) => state === 'GaveUp');
-    for (const { name } of failed)
+    for (const { name } of failed) {
       announce(t('sessions.GaveUp', { client: clientName(last, name) }));
+    }
   });
   return { sessions, endedSessions, addEnded };
 }

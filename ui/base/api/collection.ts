@@ -75,7 +75,9 @@ class ObjectList<T extends ApiObject> implements WatchedList<T> {
     if (type === 'DELETED') {
       this.#objects.delete(name);
       this.#onDelete(object);
-    } else this.#objects.set(name, object);
+    } else {
+      this.#objects.set(name, object);
+    }
     this.items = [...this.#objects.values()];
   }
 }

@@ -21,8 +21,11 @@ export function useFirstRead<T>(read: () => Promise<T>, leave?: () => void): Fir
       setValue(await read());
     } catch (thrown) {
       if (!(thrown instanceof ApiError)) throw thrown;
-      if (thrown.code === 401 && leave) leave();
-      else setFailure(thrown);
+      if (thrown.code === 401 && leave) {
+        leave();
+      } else {
+        setFailure(thrown);
+      }
     }
   };
   const language = useLanguage(() => void start());

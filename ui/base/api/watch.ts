@@ -36,8 +36,9 @@ const isChange = ({ type, object }: AnyEvent, version: string): boolean =>
 async function watchOnce(path: string, version: string, signal: AbortSignal): Promise<WatchResult> {
   try {
     const address = `${path}?allowWatchBookmarks=1&watch=1&resourceVersion=${version}`;
-    for await (const event of watchEvents<AnyEvent['object']>(address, signal))
+    for await (const event of watchEvents<AnyEvent['object']>(address, signal)) {
       if (isChange(event, version)) return undefined;
+    }
     return 'ended';
   } catch {
     return 'failed';

@@ -49,8 +49,9 @@ function ignoreCancellation(thrown: unknown): undefined {
     name === 'AbortError' ||
     code === 'ERROR_CEREMONY_ABORTED' ||
     code === 'ERROR_PASSTHROUGH_SEE_CAUSE_PROPERTY'
-  )
+  ) {
     return undefined;
+  }
   throw new PasskeyError('passkey.failed');
 }
 

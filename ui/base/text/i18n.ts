@@ -81,7 +81,7 @@ export async function loadLocale(asked: readonly string[] = [], account?: string
   current = all.find((tag) => isLanguageTag(tag) && supportedLanguage(tag)) ?? 'en';
   const load = languages.get(catalogLanguage())?.load;
   catalog = english;
-  if (load)
+  if (load) {
     await load().then(
       (part) => {
         catalog = part.catalog;
@@ -90,6 +90,7 @@ export async function loadLocale(asked: readonly string[] = [], account?: string
         current = 'en';
       },
     );
+  }
   document.documentElement.lang = current;
   document.documentElement.dir = messageText('dir');
 }

@@ -20,8 +20,11 @@ const lookup = (texts: Texts, range: string): string | undefined =>
 export function localText(text: string, texts: Texts): string {
   const own = lookup(texts, locale()) || lookup(texts, catalogLanguage());
   const chosen = own || texts?.en || text;
-  if (own || !texts?.en) foreign.delete(chosen);
-  else foreign.set(chosen, 'en');
+  if (own || !texts?.en) {
+    foreign.delete(chosen);
+  } else {
+    foreign.set(chosen, 'en');
+  }
   return chosen;
 }
 

@@ -9,8 +9,9 @@ export function Monogram({ name, logo }: { name: string; logo?: string | undefin
     logo &&
     URL.canParse(logo, location.href) &&
     new URL(logo, location.href).origin === location.origin
-  )
+  ) {
     return <img class="monogram" src={logo} alt="" />;
+  }
   const letters = [...name.normalize('NFC').matchAll(/[\p{L}\p{N}]\p{M}*/gu)];
   const tint = [...name].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0) % tints;
   return (

@@ -154,7 +154,7 @@ export function AppForm({ kind, template }: { kind: Kind; template: AppTemplate 
       announce(t('console.created', { name: client.spec.displayName }));
       await requestSecret(client);
     });
-  if (created)
+  if (created) {
     return (
       <AppCreated
         kind={kind}
@@ -166,6 +166,7 @@ export function AppForm({ kind, template }: { kind: Kind; template: AppTemplate 
         onSecret={() => void request.run(() => requestSecret(created))}
       />
     );
+  }
   const { name } = template;
   return (
     <Frame title={name ? 'console.apps.new' : 'console.apps.add'} values={{ name }} part="apps">

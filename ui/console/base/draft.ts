@@ -73,10 +73,11 @@ export function toDraft(document: OpenAPI, schema: Schema, value: unknown): Draf
     const items = resolve(document, schema.items!);
     return list.map((item) => toDraft(document, items, item));
   }
-  if (shape === 'pairs')
+  if (shape === 'pairs') {
     return Object.entries(value ?? {})
       .map((pair) => pair.join('='))
       .join('\n');
+  }
   if (shape === 'json') return value === undefined ? '' : JSON.stringify(value, null, 2);
   return asText(value);
 }
@@ -135,8 +136,9 @@ function readGroup(
 ): JsonObject {
   const known = schema.properties ?? {};
   const value: Record<string, unknown> = {};
-  for (const [name, former] of Object.entries(before ?? {}))
+  for (const [name, former] of Object.entries(before ?? {})) {
     if (!(name in known)) value[name] = former;
+  }
   for (const name of Object.keys(known)) {
     const property = propertyOf(reader.document, schema, name);
     const isRequired = schema.required?.includes(name) ?? false;
@@ -156,10 +158,11 @@ function readList(
 ): unknown[] {
   const items = resolve(reader.document, schema.items ?? {});
   if (shape === 'choices') return [...(draft as readonly string[])];
-  if (shape === 'items')
+  if (shape === 'items') {
     return (draft as readonly JsonObject[]).map((item, i) =>
       readGroup(reader, items, item, undefined, `${path}[${i}]`),
     );
+  }
   const texts = linesOf(draft as string);
   return items.type === 'string' ? texts : texts.map((text) => readNumber(reader, text, path));
 }
@@ -181,8 +184,9 @@ function readValue(
       isRequired,
     );
   }
-  if (shape === 'choices' || shape === 'lines' || shape === 'items')
+  if (shape === 'choices' || shape === 'lines' || shape === 'items') {
     return unlessNew(readList(reader, schema, shape, draft, path), before, isRequired);
+  }
   const text = draft as string;
   if (shape === 'pairs') return unlessNew(readPairs(reader, text, path)!, before, isRequired);
   if (shape === 'json') return readJson(reader, text, path);

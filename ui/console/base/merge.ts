@@ -20,8 +20,11 @@ export function mergePatch(from: JsonObject, to: JsonObject): JsonObject {
   for (const name of new Set([...Object.keys(from), ...Object.keys(to)])) {
     const [before, after] = [from[name], to[name]];
     if (isSame(before, after)) continue;
-    if (after === undefined) patch[name] = null;
-    else patch[name] = isObject(before) && isObject(after) ? mergePatch(before, after) : after;
+    if (after === undefined) {
+      patch[name] = null;
+    } else {
+      patch[name] = isObject(before) && isObject(after) ? mergePatch(before, after) : after;
+    }
   }
   return patch;
 }
@@ -46,11 +49,12 @@ export function fieldChanges(
   if (isSame(before, mine) && isSame(before, theirs)) return [];
   const all = [before, mine, theirs];
   const names = new Set(all.flatMap((one) => (isObject(one) ? Object.keys(one) : [])));
-  if (names.size && all.every((one) => isObject(one) || one === undefined))
+  if (names.size && all.every((one) => isObject(one) || one === undefined)) {
     return [...names].flatMap((name) => {
       const [a, b, c] = all.map((one) => (one as JsonObject | undefined)?.[name]);
       return fieldChanges(a, b, c, [...path, name]);
     });
+  }
   const isConflict = !isSame(before, mine) && !isSame(before, theirs) && !isSame(mine, theirs);
   return [{ path, before, mine, theirs, isConflict }];
 }

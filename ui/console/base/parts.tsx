@@ -37,8 +37,9 @@ export function A({
       class={look}
       aria-current={current ? 'page' : undefined}
       onClick={(event) => {
-        if (event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
+        if (event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) {
           return;
+        }
         event.preventDefault();
         navigate(to);
       }}

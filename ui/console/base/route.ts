@@ -39,8 +39,9 @@ export function routeOf(path: string, search: string): Route {
 function viewOf(resource: string, name: string, action: string | undefined): Route['view'] {
   if (!resource) return 'overview';
   if (resource === 'apps') return !name || action === 'new' ? 'apps' : 'absent';
-  if (resource === 'policy' || resource === 'decisions' || resource === 'settings')
+  if (resource === 'policy' || resource === 'decisions' || resource === 'settings') {
     return name ? 'absent' : resource;
+  }
   if (resource === 'people') return (name === '-') === (action === 'new') ? 'people' : 'absent';
   if (!name) return 'list';
   if (name === '-') return action === 'new' ? 'new' : 'absent';
@@ -84,8 +85,9 @@ const wellFormed = /^[\w-]{1,80}(\/[\w%:~-][\w.%:~-]{0,300}){0,2}$/;
 export function readArrival(): boolean {
   const query = new URLSearchParams(location.search);
   const state = query.get('state') ?? '';
-  if (query.has('iss') || query.has('error'))
+  if (query.has('iss') || query.has('error')) {
     history.replaceState(null, '', wellFormed.test(state) ? `${root}/${state}` : root);
+  }
   return query.has('error');
 }
 

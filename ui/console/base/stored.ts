@@ -10,8 +10,11 @@ function read<T>(key: string): T | undefined {
 
 function write(key: string, value: unknown): void {
   try {
-    if (value === undefined) sessionStorage.removeItem(key);
-    else sessionStorage.setItem(key, JSON.stringify(value));
+    if (value === undefined) {
+      sessionStorage.removeItem(key);
+    } else {
+      sessionStorage.setItem(key, JSON.stringify(value));
+    }
   } catch {
     /* storage is off or full: a sign-in in between loses what was typed */
   }

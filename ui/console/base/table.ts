@@ -102,8 +102,11 @@ class TableReader implements WatchedList<Changed> {
     const last = this.#pages.at(-1);
     for (const [name, row] of this.#changes) {
       const isLoaded = !this.#continue || (last && name <= nameOf(last));
-      if (!row) rows.delete(name);
-      else if (isLoaded) rows.set(name, row);
+      if (!row) {
+        rows.delete(name);
+      } else if (isLoaded) {
+        rows.set(name, row);
+      }
     }
     return {
       columns: this.#columns,

@@ -38,13 +38,14 @@ const isNested = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 
 function lines(value: object, indent: string): string[] {
-  if (Array.isArray(value))
+  if (Array.isArray(value)) {
     return value.map((item) => {
       if (!isNested(item)) return `${indent}- ${scalar(item, `${indent}  `)}`;
       return `${indent}- ${lines(item, `${indent}  `)
         .join('\n')
         .slice(indent.length + 2)}`;
     });
+  }
   return Object.entries(value)
     .filter(([, item]) => item !== undefined)
     .map(([name, item]) => {

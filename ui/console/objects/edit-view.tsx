@@ -84,8 +84,9 @@ async function patchUnlessChanged(
     if (!(thrown instanceof ApiError) || thrown.code !== 409) throw thrown;
     const now = await call<ApiObject>('GET', path);
     const { resourceVersion } = now.metadata;
-    if (isSame(before, editable(now)) && resourceVersion !== version)
+    if (isSame(before, editable(now)) && resourceVersion !== version) {
       return patchUnlessChanged(path, resourceVersion, before, mine);
+    }
     return { now, mine };
   }
 }
@@ -122,15 +123,21 @@ function useSaving({ kind, name, edit, schema, stored }: FormProps) {
     setFaults(found);
     request.clear();
     if (found.size) return;
-    if (isSame(edit.before, value)) announce(t('console.unchanged'));
-    else void send(edit, value);
+    if (isSame(edit.before, value)) {
+      announce(t('console.unchanged'));
+    } else {
+      void send(edit, value);
+    }
   };
   const merge = (now: ApiObject, merged: JsonObject): void => {
     const next = { version: now.metadata.resourceVersion, before: editable(now) };
     stored.set({ ...next, draft: toDraft(document, schema, merged) });
     setChanged(undefined);
-    if (isSame(next.before, merged)) leave();
-    else void send(next, merged);
+    if (isSame(next.before, merged)) {
+      leave();
+    } else {
+      void send(next, merged);
+    }
   };
   const patch = versionedPatch(edit.version, mergePatch(edit.before, value));
   const command = found.size ? undefined : patchCommand(kind, name, patch);

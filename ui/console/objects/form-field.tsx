@@ -99,12 +99,15 @@ function Control({
   if (shape === 'file') return <FilePicker {...shared} name={field.name} />;
   if (shape === 'color') return <ColorPicker {...shared} name={field.name} />;
   const isCode = shape === 'json' || shape === 'pairs';
-  if (shape === 'text' && schema.writeOnly)
+  if (shape === 'text' && schema.writeOnly) {
     return <input {...shared} type="password" autoComplete="new-password" dir="ltr" />;
-  if (shape === 'text' && !isLong(schema, text))
+  }
+  if (shape === 'text' && !isLong(schema, text)) {
     return <input {...shared} type="text" autoComplete="off" spellcheck={false} dir="auto" />;
-  if (shape === 'number')
+  }
+  if (shape === 'number') {
     return <input {...shared} type="text" inputMode="numeric" autoComplete="off" dir="ltr" />;
+  }
   return (
     <textarea
       {...shared}
@@ -214,7 +217,7 @@ function FormField(field: FieldProps) {
       <Hint schema={schema} path={path} note={note} />
     </>
   );
-  if (shape === 'choices' || shape === 'items')
+  if (shape === 'choices' || shape === 'items') {
     return (
       <fieldset class="field">
         <legend>{title}</legend>
@@ -222,6 +225,7 @@ function FormField(field: FieldProps) {
         {about}
       </fieldset>
     );
+  }
   return (
     <div class="field">
       <label for={idOf(path)}>{title}</label>

@@ -80,7 +80,7 @@ function SearchForm({ kind, search }: { kind: Kind; search: Search }) {
 function Cell({ kind, column, row, i }: { kind: Kind; column: Column; row: Row; i: number }) {
   const { metadata } = row.object;
   const text = String(row.cells[i] ?? '');
-  if (i === 0)
+  if (i === 0) {
     return (
       <th scope="row">
         <A to={pathTo(kind.resource, metadata.name)}>
@@ -88,6 +88,7 @@ function Cell({ kind, column, row, i }: { kind: Kind; column: Column; row: Row; 
         </A>
       </th>
     );
+  }
   return (
     <td data-column={column.name}>
       {column.name === 'Age' ? <Age of={metadata.creationTimestamp} /> : <bdi>{text}</bdi>}

@@ -24,21 +24,24 @@ function List({ schema, items }: { schema: Schema; items: readonly unknown[] }) 
 
 /** A value of the API, as its schema describes it. */
 export function Value({ schema, value }: { schema: Schema; value: unknown }): ComponentChildren {
-  if (Array.isArray(value))
+  if (Array.isArray(value)) {
     return value.length ? <List schema={schema} items={value as unknown[]} /> : <None />;
-  if (isObject(value))
+  }
+  if (isObject(value)) {
     return Object.keys(value).length ? <Fields schema={schema} value={value} /> : <None />;
+  }
   if (value === undefined || value === null || value === '') return <None />;
   if (typeof value === 'boolean') return t(value ? 'yes' : 'no');
   const text = String(value);
   if (schema.format === 'date-time') return <Timestamp of={text} />;
-  if (text.includes('\n'))
+  if (text.includes('\n')) {
     return (
       // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll
       <pre tabIndex={0} dir="ltr">
         {text}
       </pre>
     );
+  }
   return <bdi>{text}</bdi>;
 }
 

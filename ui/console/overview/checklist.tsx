@@ -117,7 +117,7 @@ function TestMail({ accounts }: { accounts: Kind }) {
 function MailItem({ replicas }: ItemProps) {
   const accounts = kindOf(useConsole().kinds, 'Account');
   const finding = mailFinding(replicas);
-  if (isMailMocked(replicas))
+  if (isMailMocked(replicas)) {
     return (
       <Item name="mail" state="missing">
         <HowTo
@@ -126,6 +126,7 @@ function MailItem({ replicas }: ItemProps) {
         />
       </Item>
     );
+  }
   return (
     <Item name="mail" state={stateOf(finding)}>
       <p>

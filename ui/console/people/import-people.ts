@@ -70,8 +70,11 @@ export async function importPeople(
       if (options.signal.aborted) return;
       const refusal =
         groupRefusal(row, missing) ?? (await createAccount(row, options, query, counts));
-      if (refusal) refusals.push(refusal);
-      else accepted.push(row);
+      if (refusal) {
+        refusals.push(refusal);
+      } else {
+        accepted.push(row);
+      }
       done += 1;
       options.onProgress(done);
     }
@@ -152,11 +155,12 @@ async function joinGroup(
   const members = spec.members ?? [];
   const known = new Set(members.map((member) => member.toLowerCase()));
   const added = addresses.filter((address) => !known.has(address.toLowerCase()));
-  if (added.length > 0)
+  if (added.length > 0) {
     await call('PATCH', path + query, {
       metadata: { resourceVersion: metadata.resourceVersion },
       spec: { members: [...members, ...added] },
     });
+  }
   return added.length;
 }
 

@@ -17,8 +17,9 @@ import { pathTo } from '../base/route.js';
 import { useObject } from '../base/use-object.js';
 
 function State({ account: { metadata, status } }: { account: Account }) {
-  if (metadata.deletionTimestamp)
+  if (metadata.deletionTimestamp) {
     return <Status look="notice warn">{t('console.people.deleting.what')}</Status>;
+  }
   return (
     <>
       {status.disabledTimestamp && (

@@ -99,8 +99,9 @@ async function readDecisions(
 /** What the draft would decide, as far as the dry run names it. */
 function DraftDecision({ name, impact }: { name: string; impact: Impact }) {
   const isRefused = impact.nowRefused.includes(name);
-  if (!isRefused && !impact.nowAllowed.includes(name))
+  if (!isRefused && !impact.nowAllowed.includes(name)) {
     return <p class="hint">{t('policies.draft.same')}</p>;
+  }
   return (
     <p class="hint">
       <span class={`word ${isRefused ? 'refused' : 'allowed'}`}>
@@ -116,7 +117,7 @@ function DraftTrial({ result, onResult }: TrialProps) {
   const { value: draft } = useStored<PolicyDraft>(account, draftKey);
   const [busy, setBusy] = useState(false);
   const policies = kindOf(listed, 'Policy');
-  if (!draft || !policies)
+  if (!draft || !policies) {
     return (
       <p class="hint">
         {format('policies.draft.missing', {
@@ -124,6 +125,7 @@ function DraftTrial({ result, onResult }: TrialProps) {
         })}
       </p>
     );
+  }
   const check = async (): Promise<void> => {
     setBusy(true);
     try {

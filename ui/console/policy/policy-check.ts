@@ -49,8 +49,11 @@ export const policyBody = (
 });
 
 function announceResult({ faults, impact }: CheckResult): void {
-  if (faults.length) announce(t('policies.faults', { count: faults.length }));
-  else if (impact) announce(t('policies.tried', { count: impact.replayed }));
+  if (faults.length) {
+    announce(t('policies.faults', { count: faults.length }));
+  } else if (impact) {
+    announce(t('policies.tried', { count: impact.replayed }));
+  }
 }
 
 /**

@@ -60,9 +60,13 @@ const anywhere: readonly Completion[] = [
 function endOf(line: string): 'string' | 'comment' | 'code' {
   let isInString = false;
   for (let i = 0; i < line.length; i += 1) {
-    if (isInString && line[i] === '\\') i += 1;
-    else if (line[i] === '"') isInString = !isInString;
-    else if (!isInString && line.startsWith('//', i)) return 'comment';
+    if (isInString && line[i] === '\\') {
+      i += 1;
+    } else if (line[i] === '"') {
+      isInString = !isInString;
+    } else if (!isInString && line.startsWith('//', i)) {
+      return 'comment';
+    }
   }
   return isInString ? 'string' : 'code';
 }

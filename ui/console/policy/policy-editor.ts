@@ -83,11 +83,12 @@ const replaceSelection = EditorView.domEventHandlers({
   beforeinput({ inputType, data }, view) {
     const { state } = view;
     if (inputType !== 'insertText' || data === null || state.selection.main.empty) return false;
-    if (!state.readOnly)
+    if (!state.readOnly) {
       view.dispatch(state.replaceSelection(data), {
         userEvent: 'input.type',
         scrollIntoView: true,
       });
+    }
     return true;
   },
 });
@@ -153,11 +154,11 @@ export function openPolicyEditor(parent: HTMLElement, options: Options): PolicyE
   return {
     setText(next) {
       const { doc } = view.state;
-      if (doc.toString() !== next)
-        view.dispatch({
-          changes: { from: 0, to: doc.length, insert: next },
-          annotations: isReplacement.of(true),
-        });
+      if (doc.toString() === next) return;
+      view.dispatch({
+        changes: { from: 0, to: doc.length, insert: next },
+        annotations: isReplacement.of(true),
+      });
     },
     setFaults: (faults) => view.dispatch({ effects: setFaults.of(faults) }),
     goTo({ line, column }) {

@@ -52,8 +52,11 @@ function useEditor({ text, faults, isReadOnly, onText }: Props) {
     [faults, loaded],
   );
   const goTo = (position: TextPosition): void => {
-    if (editor.current) editor.current.goTo(position);
-    else if (area.current) goToInTextarea(area.current, position);
+    if (editor.current) {
+      editor.current.goTo(position);
+    } else if (area.current) {
+      goToInTextarea(area.current, position);
+    }
   };
   return { isLoaded: loaded !== undefined, area, parent, goTo };
 }

@@ -19,12 +19,13 @@ function ChangedDecision({ name, names }: { name: string; names: Names }) {
     () => call<PolicyDecision>('GET', `policydecisions/${name}`),
     [name],
   );
-  if (decision)
+  if (decision) {
     return (
       <DecisionRow decision={decision} names={names}>
         <Requester decision={decision} />
       </DecisionRow>
     );
+  }
   return (
     <li class="decision">
       <Ltr of={name} />

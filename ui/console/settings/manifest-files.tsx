@@ -10,8 +10,9 @@ const columns = ['file', 'state', 'objects', 'since', 'message'] as const;
 /** Returns the files by name; one that is faulty on any replica is shown as faulty. */
 function filesOf(replicas: readonly Replica[]): ManifestFile[] {
   const byName = new Map<string, ManifestFile>();
-  for (const file of replicas.flatMap(({ status }) => status.manifests ?? []))
+  for (const file of replicas.flatMap(({ status }) => status.manifests ?? [])) {
     if (byName.get(file.file)?.state !== 'Faulty') byName.set(file.file, file);
+  }
   return [...byName.values()].sort((a, b) => (a.file < b.file ? -1 : 1));
 }
 

@@ -54,16 +54,19 @@ export function problemOf(
   interaction: Interaction,
 ): Problem {
   const fieldError = failure.code === 422 ? fieldErrors[action]?.(failure) : undefined;
-  if (fieldError)
+  if (fieldError) {
     return {
       action,
       failure,
       text: fieldError,
       inField: action !== 'consent' && !failure.hasCause('spec.credential'),
     };
-  if (failure.code === 409 && action === 'passkey')
+  }
+  if (failure.code === 409 && action === 'passkey') {
     return { action, failure, text: t('passkey.many'), inField: false };
-  if (failure.code === 410 && action === 'login')
+  }
+  if (failure.code === 410 && action === 'login') {
     return { action, failure, text: expiredCodeText(interaction), inField: true };
+  }
   return { action, failure, text: errorText(failure), inField: false };
 }

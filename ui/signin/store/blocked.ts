@@ -38,7 +38,7 @@ export function blockedByAction(failure: ApiError, link: boolean): Blocked | und
   if (failure.code === 404) return { kind: 'lost', failure };
   if (failure.code !== 403) return undefined;
   const decision = failure.details.policyDecision;
-  if (decision)
+  if (decision) {
     return {
       kind: 'refused',
       message: failure.message.replace(
@@ -49,6 +49,7 @@ export function blockedByAction(failure: ApiError, link: boolean): Blocked | und
       decision,
       failure,
     };
+  }
   return link ? { kind: 'foreign', failure } : undefined;
 }
 

@@ -47,8 +47,9 @@ type Call = <T>(method: string, path: string) => Promise<T>;
  */
 async function personOf(interaction: Interaction, call: Call): Promise<SignedIn | undefined> {
   const { spec, status } = interaction;
-  if (!status.resumeTo || (spec.prompt === 'SelectAccount' && status.emailChallenge))
+  if (!status.resumeTo || (spec.prompt === 'SelectAccount' && status.emailChallenge)) {
     return undefined;
+  }
   const account = await call<Account>('GET', 'accounts/~').catch(() => undefined);
   if (!account) return undefined;
   const email = account.status.email.address;

@@ -65,14 +65,17 @@ export async function startAutofill(store: SignInStore): Promise<void> {
     !(await PublicKeyCredential.isConditionalMediationAvailable?.()) ||
     currentOffer ||
     stopCount !== stopCountBefore
-  )
+  ) {
     return;
+  }
   const controller = (currentOffer = new AbortController());
   while (!controller.signal.aborted) {
-    if (!(await offer(store, controller)) && !controller.signal.aborted)
+    if (!(await offer(store, controller)) && !controller.signal.aborted) {
       await store.untilReturn(controller.signal);
-    if (store.ending || store.blocked || store.interaction?.status.phase !== 'LoginRequired')
+    }
+    if (store.ending || store.blocked || store.interaction?.status.phase !== 'LoginRequired') {
       return;
+    }
   }
 }
 
@@ -99,8 +102,11 @@ export async function signIn(store: SignInStore): Promise<void> {
   store.problem = undefined;
   const options = await store.challenge<RequestOptions>('Authenticate');
   const credential = options && (await showPasskeyErrors(store, () => requestPasskey(options)));
-  if (credential) await signInWithCredential(store, credential);
-  else store.changed();
+  if (credential) {
+    await signInWithCredential(store, credential);
+  } else {
+    store.changed();
+  }
 }
 
 /** Creates a passkey for the account that is being set up. Returns true if it was added. */

@@ -206,8 +206,11 @@ export class SignInStore {
   /** Leaves once more, since the app did not open. `returnTo` works once: without one, this is the end. */
   async leaveAgain(): Promise<void> {
     const next = await call<Interaction>('GET', this.#path).catch(failureOf);
-    if (next instanceof ApiError) this.#block(blockedByRead(next, false));
-    else this.interaction = next;
+    if (next instanceof ApiError) {
+      this.#block(blockedByRead(next, false));
+    } else {
+      this.interaction = next;
+    }
     if (!this.blocked) this.leave();
     this.changed();
   }
@@ -232,20 +235,25 @@ export class SignInStore {
     this.#schedule(remainingMs(next.status.expirationTimestamp));
     const { phase, account } = next.status;
     const over = phase === 'Authenticated' || phase === 'Completed' || phase === 'Aborted';
-    if (!over) this.#rewatch();
-    else if (!this.ending)
+    if (!over) {
+      this.#rewatch();
+    } else if (!this.ending) {
       await this.#finish(
         acted,
         phase === 'Authenticated' && shouldOfferSetup(account, this.usedOtherDevice),
       );
+    }
   }
 
   /** Ends a phase: one tab alone shows setup and then follows `returnTo`. */
   async #finish(acted: boolean, setup: boolean): Promise<void> {
     this.#unwatch?.();
     this.problem = undefined;
-    if (acted && !this.token) this.#election.claim();
-    else if (!(await this.#election.elect())) this.ending = 'done';
+    if (acted && !this.token) {
+      this.#election.claim();
+    } else if (!(await this.#election.elect())) {
+      this.ending = 'done';
+    }
     this.token = undefined;
     this.setup = setup;
     if (!setup && !this.ending) this.leave();
@@ -269,11 +277,15 @@ export class SignInStore {
     const acts = this.#actionCount;
     try {
       const next = await call<Interaction>('GET', this.#path);
-      if (acts !== this.#actionCount || this.busy)
+      if (acts !== this.#actionCount || this.busy) {
         return this.interaction?.metadata.resourceVersion;
+      }
       const moved = next.status.phase !== this.interaction?.status.phase;
-      if (moved) await this.#receive(next);
-      else this.#schedule(remainingMs(next.status.expirationTimestamp));
+      if (moved) {
+        await this.#receive(next);
+      } else {
+        this.#schedule(remainingMs(next.status.expirationTimestamp));
+      }
       this.interaction = next;
       this.changed();
       return next.metadata.resourceVersion;
@@ -291,8 +303,9 @@ export class SignInStore {
       const next = await call<Interaction>('GET', this.#path).catch(failureOf);
       if (next instanceof ApiError) return this.#block(blockedByRead(next, link));
       await this.#receive(next);
-      if (link && next.status.phase === 'LoginRequired')
+      if (link && next.status.phase === 'LoginRequired') {
         return this.#block(blockedByLink(next, failure));
+      }
       if (failure.code === 409 || next.status.phase !== 'LoginRequired') return undefined;
     }
     this.blocked = blockedByAction(failure, link);

@@ -21,8 +21,11 @@ export class TabElection {
     try {
       this.#channel = new BroadcastChannel(`interaction ${name}`);
       this.#channel.onmessage = ({ data }: MessageEvent<ElectionMessage>) => {
-        if (!data.ask) this.#lost ||= data.weight > this.#weight;
-        else if (data.weight < this.#weight && canContinue()) this.#post(false);
+        if (!data.ask) {
+          this.#lost ||= data.weight > this.#weight;
+        } else if (data.weight < this.#weight && canContinue()) {
+          this.#post(false);
+        }
       };
     } catch {
       /* Firefox refuses a channel where cookies are off: this tab is the only one */

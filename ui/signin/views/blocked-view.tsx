@@ -96,8 +96,9 @@ export function RefusalView({ store }: { store: SignInStore }) {
 export function BlockedView({ store }: { store: SignInStore }) {
   const client = store.interaction?.status.client;
   const blocked = store.blocked!;
-  if (blocked.kind === 'refused')
+  if (blocked.kind === 'refused') {
     return <Refused store={store} client={client!} phase="error" {...blocked} />;
+  }
   if (blocked.kind === 'unavailable') return null;
   const kind = blocked.kind === 'lost' && !keepsCookies() ? 'nocookies' : blocked.kind;
   const way = kind === 'nocookies' ? goBack : kind.startsWith('link') && (() => store.restart());

@@ -9,12 +9,13 @@ import { isAccountPage, nameOf } from '../../base/text/local-text.js';
 export function ClientHeader({ client }: { client: InteractionClient }) {
   const { displayName, logo } = useAppearance();
   const host = hostOf(client.homepageURI);
-  if (isAccountPage(client))
+  if (isAccountPage(client)) {
     return (
       <div class="party">
         <Monogram name={displayName ?? location.host} logo={logo} />
       </div>
     );
+  }
   return (
     <div class="party">
       <Monogram name={nameOf(client)} logo={client.logoURI} />

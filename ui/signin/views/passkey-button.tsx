@@ -25,13 +25,14 @@ export function PasskeyButton({
   const [busy, setBusy] = useState(false);
   const shown = useRef(true);
   const offer = (): void => {
-    if (autofill)
+    if (autofill) {
       void passkeysChunk.load().then(
         ({ startAutofill }) => {
           if (shown.current) void startAutofill(store);
         },
         () => undefined,
       );
+    }
   };
   useEffect(() => {
     shown.current = true;
@@ -46,8 +47,11 @@ export function PasskeyButton({
   const press = async (): Promise<void> => {
     setBusy(true);
     const part = await passkeysChunk.load().catch(() => undefined);
-    if (part) await part.signIn(store);
-    else store.report('offline');
+    if (part) {
+      await part.signIn(store);
+    } else {
+      store.report('offline');
+    }
     setBusy(false);
     if (!store.ending && store.interaction?.status.phase === 'LoginRequired') offer();
   };

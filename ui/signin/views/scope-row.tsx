@@ -20,7 +20,7 @@ function valueText({ claim, value }: ClaimPreview): string {
 }
 
 function Values({ id, scope, chosenNames }: { id: string } & Pick<Props, 'scope' | 'chosenNames'>) {
-  if (scope.previewUnavailable)
+  if (scope.previewUnavailable) {
     return (
       <div class="values" id={id}>
         <p>{t('consent.unavailable')}</p>
@@ -33,7 +33,8 @@ function Values({ id, scope, chosenNames }: { id: string } & Pick<Props, 'scope'
         </ul>
       </div>
     );
-  if (scope.permissions)
+  }
+  if (scope.permissions) {
     return (
       <ul class="values" id={id}>
         {scope.permissions.map((one, i) => (
@@ -41,15 +42,17 @@ function Values({ id, scope, chosenNames }: { id: string } & Pick<Props, 'scope'
         ))}
       </ul>
     );
+  }
   const preview = scope.preview.filter(
     ({ withScope }) => !withScope || chosenNames.includes(withScope),
   );
-  if (!preview.length)
+  if (!preview.length) {
     return (
       <p class="values hint" id={id}>
         {t('consent.novalue')}
       </p>
     );
+  }
   return (
     <dl class="values" id={id}>
       {preview.map((one) => (

@@ -138,7 +138,7 @@ export async function retryOn<T>(
   { maxTries, waitMs }: { readonly maxTries: number; readonly waitMs: number },
   request: () => Promise<T>,
 ): Promise<T> {
-  for (let tries = 1; ; tries += 1)
+  for (let tries = 1; ; tries += 1) {
     try {
       return await request();
     } catch (error) {
@@ -146,6 +146,7 @@ export async function retryOn<T>(
       if (!mayPass || tries >= maxTries) throw error;
       await pause(waitMs * 2 ** (tries - 1));
     }
+  }
 }
 
 /**
@@ -167,8 +168,9 @@ export function clientFor({
 }
 
 function anonymousClient(url: string, flags: FlagValues): ApiClient {
-  if (!URL.canParse(url))
+  if (!URL.canParse(url)) {
     throw new CommandError('--server must be a URL such as https://id.example.com', 2);
+  }
   if (!isSecure(url)) throw new CommandError('the address must be https, or http on loopback', 2);
   const authority = readAuthority(flags);
   return new ApiClient({
@@ -181,11 +183,12 @@ function anonymousClient(url: string, flags: FlagValues): ApiClient {
 export function statusError(code: number, body: unknown): ApiStatusError {
   const status = body as Status | undefined;
   if (status?.kind !== 'Status') return new ApiStatusError(`Error from server: HTTP ${code}`, code);
-  if (status.reason === 'Unauthorized')
+  if (status.reason === 'Unauthorized') {
     return new ApiStatusError(
       `error: You must be logged in to the server (${status.message})`,
       code,
     );
+  }
   const causes = (status.details?.causes ?? [])
     .map(({ field, message }) => `\n  ${field ? `${field}: ` : ''}${message}`)
     .join('');

@@ -50,10 +50,11 @@ export function readContexts(file: string): Contexts {
     throw new CommandError(`${file} cannot be read: ${errorMessage(error)}`);
   }
   const contexts = parseContexts(text);
-  if (typeof contexts?.contexts !== 'object' || contexts.contexts === null)
+  if (typeof contexts?.contexts !== 'object' || contexts.contexts === null) {
     throw new CommandError(
       `${file} is not a file of sign-ins; remove it and sign in again, or point VESTIBULE_CONTEXTS to another file`,
     );
+  }
   return contexts;
 }
 
@@ -75,8 +76,9 @@ export function findContext(
   const name = requestedName ?? environment.VESTIBULE_CONTEXT ?? current;
   const context = name === undefined ? undefined : contexts[name];
   if (name === undefined) throw new CommandError(`you are not signed in: ${program} login URL`);
-  if (!context)
+  if (!context) {
     throw new CommandError(`there is no context ${JSON.stringify(name)}: ${program} login URL`);
+  }
   return { name, context };
 }
 
@@ -122,12 +124,15 @@ async function acquireLock(path: string): Promise<() => void> {
         if (lockHolder(path) === id) rmSync(path, { force: true });
       };
     } catch (error) {
-      if (errorCode(error) !== 'EEXIST')
+      if (errorCode(error) !== 'EEXIST') {
         throw new CommandError(`${path} cannot be created: ${errorMessage(error)}`);
+      }
     }
-    if (isStale(path)) moveAside(path, id);
-    else if (Date.now() > deadline)
+    if (isStale(path)) {
+      moveAside(path, id);
+    } else if (Date.now() > deadline) {
       throw new CommandError(`another command holds ${path}; remove it if none is running`);
+    }
     await pause(lockTimesMs.pause);
   }
 }

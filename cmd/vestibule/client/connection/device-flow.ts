@@ -41,19 +41,22 @@ async function discover(target: SignInTarget): Promise<ProviderMetadata> {
     caOption(target),
   );
   const found = body as ProviderMetadata | undefined;
-  if (found && found.issuer !== server)
+  if (found && found.issuer !== server) {
     throw new CommandError(
       `${server} has the issuer ${JSON.stringify(found.issuer)}: sign in there instead`,
     );
+  }
   if (
     found &&
     [found.device_authorization_endpoint, found.token_endpoint, found.revocation_endpoint].some(
       (url) => typeof url === 'string' && new URL(url).origin !== server,
     )
-  )
+  ) {
     throw new CommandError(`${server} has sign-in endpoints on another origin`);
-  if (!ok || !found?.token_endpoint)
+  }
+  if (!ok || !found?.token_endpoint) {
     throw new CommandError(`${server} is not an identity service that this command can sign in to`);
+  }
   return found;
 }
 
@@ -95,15 +98,17 @@ export async function signIn(
 ): Promise<Context> {
   const provider = await discover(target);
   const { device_authorization_endpoint: deviceEndpoint } = provider;
-  if (deviceEndpoint === undefined)
+  if (deviceEndpoint === undefined) {
     throw new CommandError(
       `${target.server} does not allow sign-in from this command: its operators switched off the device flow (--device-authorization)`,
     );
+  }
   const { ok, body } = await post(target, deviceEndpoint, { scope });
-  if (!ok)
+  if (!ok) {
     throw new CommandError(
       `the service refused to start a sign-in: ${body.error ?? 'no reason given'}`,
     );
+  }
   const authorization = body as DeviceAuthorization;
   show(
     `Open ${authorization.verification_uri_complete ?? authorization.verification_uri}\nand confirm the code ${authorization.user_code}\n`,
@@ -121,9 +126,13 @@ async function poll(
     await pause(intervalSeconds * 1000);
     const { ok, body } = await post(place, tokenEndpoint, { grant_type: deviceGrant, device_code });
     if (ok) return body as TokenResponse;
-    if (body.error === 'slow_down') intervalSeconds += 5;
-    else if (body.error === 'access_denied') throw new CommandError('the sign-in was declined');
-    else if (body.error !== 'authorization_pending') break;
+    if (body.error === 'slow_down') {
+      intervalSeconds += 5;
+    } else if (body.error === 'access_denied') {
+      throw new CommandError('the sign-in was declined');
+    } else if (body.error !== 'authorization_pending') {
+      break;
+    }
   }
   throw new CommandError('the code was not confirmed in time; try again');
 }

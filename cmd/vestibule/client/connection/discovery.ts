@@ -71,8 +71,9 @@ async function groupsAt(
     kind: string;
     items: readonly DiscoveredGroup[];
   }>('GET', path, { accept: acceptHeader });
-  if (kind !== 'APIGroupDiscoveryList')
+  if (kind !== 'APIGroupDiscoveryList') {
     throw new CommandError(`${service.server} does not serve API discovery`);
+  }
   return items;
 }
 
@@ -94,10 +95,11 @@ export function findResources(resources: readonly Resource[], word: string): Res
       ['', group, `${version}.${group}`].includes(suffix),
   );
   const found = one ? [one] : resources.filter(({ categories }) => categories.includes(word));
-  if (found.length === 0)
+  if (found.length === 0) {
     throw new KubectlStyleError(
       `error: the server doesn't have a resource type "${word}"${suggestion(resources, name!)}`,
     );
+  }
   return found;
 }
 

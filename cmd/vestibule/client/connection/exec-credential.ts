@@ -48,17 +48,19 @@ async function freshCredential(invocation: Invocation, interactive: boolean): Pr
 
 /** Without kubectl, a terminal counts as interactive. */
 function readExecInfo({ KUBERNETES_EXEC_INFO: text }: NodeJS.ProcessEnv): ExecInfo {
-  if (text === undefined)
+  if (text === undefined) {
     return { apiVersion: supportedVersions[0]!, interactive: process.stdin.isTTY };
+  }
   let info;
   try {
     info = JSON.parse(text) as { apiVersion?: string; spec?: { interactive?: boolean } };
   } catch {
     throw new CommandError('KUBERNETES_EXEC_INFO cannot be read');
   }
-  if (!supportedVersions.includes(info.apiVersion!))
+  if (!supportedVersions.includes(info.apiVersion!)) {
     throw new CommandError(
       `kubectl asks for ${JSON.stringify(info.apiVersion)}; this command knows ${supportedVersions.join(' and ')}`,
     );
+  }
   return { apiVersion: info.apiVersion!, interactive: info.spec?.interactive === true };
 }

@@ -25,8 +25,9 @@ export function writeKubeconfig({ flags, environment }: Invocation): void {
     },
     execPlugin(name, environment),
   );
-  if (file === undefined || file === '-')
+  if (file === undefined || file === '-') {
     return void process.stdout.write(mergeEntries(entries, ''));
+  }
   writeFileAtomically(
     file,
     mergeEntries(entries, existsSync(file) ? readFileSync(file, 'utf8') : ''),
@@ -36,14 +37,16 @@ export function writeKubeconfig({ flags, environment }: Invocation): void {
 
 /** Returns the cluster address. Throws for http: kubectl would silently send no token. */
 function clusterAddress(text: string): string {
-  if (!URL.canParse(text))
+  if (!URL.canParse(text)) {
     throw new CommandError('--server must be a URL such as https://id.example.com', 2);
+  }
   const { origin, protocol } = new URL(text);
-  if (protocol !== 'https:')
+  if (protocol !== 'https:') {
     throw new CommandError(
       `kubectl sends no token to ${origin}: set the https address of the API with --server https://…, and --certificate-authority FILE if this machine does not trust its certificate`,
       2,
     );
+  }
   return origin;
 }
 
@@ -79,8 +82,9 @@ function mergeEntries(entries: Entries, text: string): string {
   const document: Document = parseDocument(
     text.trim() === '' ? 'apiVersion: v1\nkind: Config\n' : text,
   );
-  if (document.errors.length > 0 || !isMap(document.contents))
+  if (document.errors.length > 0 || !isMap(document.contents)) {
     throw new CommandError('the file is not a kubeconfig; choose another file');
+  }
   for (const [list, entry] of Object.entries(entries)) {
     const current = document.get(list);
     if (!isSeq(current)) document.set(list, document.createNode([entry]));

@@ -124,7 +124,8 @@ export function selectorQuery(flags: FlagValues): URLSearchParams {
 function numberFlag(flags: FlagValues, name: 'limit' | 'chunk-size'): number | undefined {
   const text = flags[name];
   if (text === undefined) return undefined;
-  if (!/^\d{1,9}$/.test(text) || (name === 'limit' && text === '0'))
+  if (!/^\d{1,9}$/.test(text) || (name === 'limit' && text === '0')) {
     throw new CommandError(`--${name} takes a number`, 2);
+  }
   return Number(text);
 }

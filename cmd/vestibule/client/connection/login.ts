@@ -9,11 +9,12 @@ import { isSecure, readAuthority } from './server-address.js';
 
 /** Signs in to a service and saves the tokens. */
 export async function login({ args: [url], flags, environment }: Invocation): Promise<void> {
-  if (url === undefined || !URL.canParse(url))
+  if (url === undefined || !URL.canParse(url)) {
     throw new CommandError(
       `login takes the URL of the service: ${program} login https://id.example.com`,
       2,
     );
+  }
   if (!isSecure(url)) throw new CommandError('the address must be https, or http on loopback', 2);
   const { origin: server, host } = new URL(url);
   const authority = readAuthority(flags);

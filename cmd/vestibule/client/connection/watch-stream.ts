@@ -71,9 +71,9 @@ export async function* watchChanges(
       if (Date.now() - startedAt > 1_000) failureCount = 0;
     } catch (error) {
       if (!isRetryable(error)) throw error;
-      if (error instanceof ApiStatusError && error.status === 410)
+      if (error instanceof ApiStatusError && error.status === 410) {
         known.resourceVersion = undefined;
-      else if (!isInterrupted) {
+      } else if (!isInterrupted) {
         onInterrupt(error.message);
         isInterrupted = true;
       }
@@ -131,15 +131,19 @@ class KnownObjects {
     }
     for (const item of items) {
       const previous = this.#items.get(idOf(item));
-      if (previous?.object.metadata.resourceVersion !== item.object.metadata.resourceVersion)
+      if (previous?.object.metadata.resourceVersion !== item.object.metadata.resourceVersion) {
         yield this.#record(previous ? 'MODIFIED' : 'ADDED', item);
+      }
     }
     this.resourceVersion = version;
   }
 
   #record(type: WatchedChange['type'], item: ListItem): WatchedChange {
-    if (type === 'DELETED') this.#items.delete(idOf(item));
-    else this.#items.set(idOf(item), item);
+    if (type === 'DELETED') {
+      this.#items.delete(idOf(item));
+    } else {
+      this.#items.set(idOf(item), item);
+    }
     return { type, items: [item], columns: this.columns };
   }
 }

@@ -6,10 +6,13 @@ export class Columns {
   #widths: number[] = [];
 
   print(rows: readonly (readonly string[])[]): string {
-    for (const row of rows)
-      for (const [index, cell] of row.entries())
-        if (index < row.length - 1)
+    for (const row of rows) {
+      for (const [index, cell] of row.entries()) {
+        if (index < row.length - 1) {
           this.#widths[index] = Math.max(this.#widths[index] ?? minWidth, width(cell) + gap);
+        }
+      }
+    }
     return rows
       .map(
         (row) =>

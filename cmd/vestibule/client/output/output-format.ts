@@ -12,8 +12,9 @@ export function parseFormat(
 ): Format {
   if (text === undefined || text === '') return 'table';
   const format = supported.find((one) => one === text);
-  if (format === undefined)
+  if (format === undefined) {
     throw new CommandError(`-o ${text}: unknown format; known are ${supported.join(', ')}`, 2);
+  }
   return format;
 }
 
@@ -37,8 +38,9 @@ export function formatYAML(value: unknown): string {
         typeof scalar.value === 'string' &&
         scalar.value.includes('\n') &&
         scalar.value.trim() === ''
-      )
+      ) {
         scalar.type = 'QUOTE_DOUBLE';
+      }
     },
   });
   const format = (defaultStringType: 'PLAIN' | 'QUOTE_DOUBLE'): string =>

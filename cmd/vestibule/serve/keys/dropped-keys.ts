@@ -70,8 +70,9 @@ export class DroppedKeys {
 
   /** Records dropped keys for every replica; retries until the store accepts it. */
   drop(dropped: KeyIDsByType): void {
-    if (Object.keys(dropped).length > 0)
+    if (Object.keys(dropped).length > 0) {
       this.#pendingWrite = this.#pendingWrite.then(() => this.#write(dropped));
+    }
   }
 
   async #write(dropped: KeyIDsByType): Promise<void> {
@@ -106,10 +107,11 @@ export class DroppedKeys {
 
   #apply(value: Buffer | undefined): void {
     const exhausted = this.#keys.drop(parseRecord(value));
-    if (exhausted.length > 0)
+    if (exhausted.length > 0) {
       this.#log.error(
         { sorts: exhausted },
         'every key of the keys file was dropped on another replica; give this replica the keys file of the others',
       );
+    }
   }
 }

@@ -10,10 +10,11 @@ import { reloadFiles } from '../watch-files.js';
 export const readKeys = (file: string): Keys => new Keys(readKeysFile(file));
 
 function readKeysFile(file: string): KeysFile {
-  if (!existsSync(file))
+  if (!existsSync(file)) {
     throw new Error(
       `--keys-file: there is no file ${file}; make one with "vestibule keys new ${file}"`,
     );
+  }
   const text = readSecret(file);
   try {
     return KeysFile.parse(JSON.parse(text));
@@ -28,8 +29,9 @@ function readSecret(file: string): string {
   try {
     return readSecretFile(file);
   } catch (error) {
-    if (error instanceof ExposedFile)
+    if (error instanceof ExposedFile) {
       throw new Error(`--keys-file: ${error.message}`, { cause: error });
+    }
     throw new Error(`--keys-file: ${file} cannot be read (${errorCode(error)})`, { cause: error });
   }
 }
@@ -87,8 +89,9 @@ const rotationSteps = {
   use(file: KeysFile): string {
     if (file.unused === false) return 'the newest keys are already active: nothing changed';
     requireSeveral(file, keysOf(rotatedCounts), 'there are no newer keys: run "keys add" first');
-    for (const [sort, count] of entriesOf(rotatedCounts))
+    for (const [sort, count] of entriesOf(rotatedCounts)) {
       file[sort].unshift(...(file[sort].splice(-count) as never[]));
+    }
     file.unused = false;
     return 'the newest keys are active; in 90 days, run "keys drop"';
   },

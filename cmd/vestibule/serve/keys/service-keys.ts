@@ -24,8 +24,9 @@ export async function followServiceKeys(
   const dropped = new DroppedKeys(storage, keys, log);
   disposables.add(() => dropped.stop());
   await dropped.start();
-  if (file !== undefined)
+  if (file !== undefined) {
     disposables.add(
       followKeys(file, keys, log, (before) => dropped.drop(droppedKeys(before, keys.ids()))),
     );
+  }
 }

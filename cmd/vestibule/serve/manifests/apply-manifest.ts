@@ -58,8 +58,9 @@ async function applyTo(
   const { kind, metadata } = manifest;
   const { name, labels, annotations } = metadata;
   const hash = `sha256:${hashOf(JSON.stringify([labels, annotations, manifest.spec]))}`;
-  if (isOwned(current) && current.metadata.annotations?.[hashAnnotation] === hash)
+  if (isOwned(current) && current.metadata.annotations?.[hashAnnotation] === hash) {
     return 'Unchanged';
+  }
   const owned = {
     labels: { ...labels, [ownedLabel]: 'true' },
     annotations: { ...annotations, [hashAnnotation]: hash },
@@ -72,8 +73,11 @@ async function applyTo(
     manager: 'manifests',
     force: true,
   });
-  if (!current) await tx.create(kind, draft, apply);
-  else await tx.update(kind, name, (next) => apply.merge(next, call.now), apply);
+  if (!current) {
+    await tx.create(kind, draft, apply);
+  } else {
+    await tx.update(kind, name, (next) => apply.merge(next, call.now), apply);
+  }
   return current ? 'Change' : 'Create';
 }
 
@@ -106,11 +110,12 @@ export async function undeclared(
 ): Promise<ObjectName[]> {
   const names = new Set(declared.map(({ kind, metadata }) => `${kind.kind}/${metadata.name}`));
   const found: ObjectName[] = [];
-  for (const kind of loadableKinds.filter(({ verbs }) => verbs.includes('delete')))
+  for (const kind of loadableKinds.filter(({ verbs }) => verbs.includes('delete'))) {
     for (const object of await store.reader(kind).list()) {
       const { name } = object.metadata;
       if (isOwned(object) && !names.has(`${kind.kind}/${name}`)) found.push({ kind, name });
     }
+  }
   return found;
 }
 

@@ -106,15 +106,18 @@ export class ManifestController {
     const before = this.#files;
     try {
       const { created, changed, pruned, unchanged } = await this.#pass({ dryRun: false });
-      if (created.length + changed.length + pruned.length > 0)
+      if (created.length + changed.length + pruned.length > 0) {
         this.#log.info({ created, changed, pruned, unchanged }, 'manifests were applied');
+      }
     } catch (error) {
       this.#log.error({ err: error, folder: this.#folder }, 'manifests could not be applied');
       return false;
     }
-    for (const { file, state, message } of this.#files)
-      if (state === 'Faulty' && before.find((one) => one.file === file)?.message !== message)
+    for (const { file, state, message } of this.#files) {
+      if (state === 'Faulty' && before.find((one) => one.file === file)?.message !== message) {
         this.#log.error({ file, fault: message }, 'a manifest was not applied');
+      }
+    }
     this.onChange();
     return this.#files.every(({ state }) => state === 'Applied');
   }
@@ -126,9 +129,11 @@ export class ManifestController {
     const declared = files.flatMap(({ manifests }) => manifests);
     const outcomes = await this.#applyAll(declared, report, mode);
     for (const file of files) statuses.push(this.#statusOf(file, outcomes));
-    if (declared.length > 0 && statuses.every(({ state }) => state === 'Applied'))
-      for (const one of await undeclared(this.#target.store, declared))
+    if (declared.length > 0 && statuses.every(({ state }) => state === 'Applied')) {
+      for (const one of await undeclared(this.#target.store, declared)) {
         if (await this.#prune(one, mode)) report.pruned.push(nameOf(one));
+      }
+    }
     this.#files = statuses;
     return report;
   }
@@ -154,8 +159,8 @@ export class ManifestController {
     { dryRun }: { dryRun: boolean },
   ): Promise<Outcomes> {
     const outcomes: Outcomes = new Map();
-    for (const kind of loadableKinds)
-      for (const manifest of declared.filter((one) => one.kind === kind))
+    for (const kind of loadableKinds) {
+      for (const manifest of declared.filter((one) => one.kind === kind)) {
         try {
           const change = await applyManifest(this.#target, manifest, { dryRun, declared });
           outcomes.set(manifest, { hasChanged: change !== 'Unchanged' });
@@ -163,6 +168,8 @@ export class ManifestController {
         } catch (error) {
           outcomes.set(manifest, { problem: messageOf(error) });
         }
+      }
+    }
     return outcomes;
   }
 
@@ -190,8 +197,11 @@ function note(
   { kind, metadata: { name } }: Manifest,
   change: Awaited<ReturnType<typeof applyManifest>>,
 ): void {
-  if (change === 'Unchanged') report.unchanged += 1;
-  else report[change === 'Create' ? 'created' : 'changed'].push(nameOf({ kind, name }));
+  if (change === 'Unchanged') {
+    report.unchanged += 1;
+  } else {
+    report[change === 'Create' ? 'created' : 'changed'].push(nameOf({ kind, name }));
+  }
 }
 
 const nameOf = ({ kind, name }: ObjectName): string => (name ? `${kind.kind}/${name}` : kind.kind);

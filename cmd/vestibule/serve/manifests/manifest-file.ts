@@ -77,12 +77,13 @@ function declare(
   const isShadow = spec.mode === 'Shadow';
   const id = `${kind.kind} ${kind === Policy ? isShadow : name}`;
   const former = declaredIn.get(id);
-  if (former !== undefined)
+  if (former !== undefined) {
     throw new Error(
       kind === Policy
         ? `only one Policy${isShadow ? ' in mode Shadow' : ''} can be loaded, and ${former} has one`
         : `${id} is declared in ${former} already`,
     );
+  }
   declaredIn.set(id, path);
 }
 
@@ -141,15 +142,20 @@ function manifestOf({
   spec,
 }: Declaration): Manifest {
   const kind = loadableKinds.find((loadableKind) => loadableKind.kind === kindName);
-  if (!kind || version !== apiVersion)
+  if (!kind || version !== apiVersion) {
     throw new Error(
       `only ${loadableKinds.map((loadableKind) => loadableKind.kind).join(', ')} of ` +
         `${apiVersion} can be loaded, got ${kindName} of ${version}`,
     );
+  }
   const name: unknown = metadata?.name;
   if (kind === Policy && name) throw new Error('a Policy has no name: the service numbers it');
-  if (kind !== Policy && (typeof name !== 'string' || !nameGrammar.test(name) || name.length > 200))
+  if (
+    kind !== Policy &&
+    (typeof name !== 'string' || !nameGrammar.test(name) || name.length > 200)
+  ) {
     throw new Error('metadata.name must be a lower-case name of letters, digits, dots and hyphens');
+  }
   return { kind, metadata: metadata ?? { name: '' }, spec: spec ?? {} };
 }
 

@@ -90,8 +90,9 @@ export class ClockSkew {
    */
   get skew(): number {
     const now = performance.now();
-    for (const [key, { lastSeenAt }] of this.#peers)
+    for (const [key, { lastSeenAt }] of this.#peers) {
       if (now - lastSeenAt > timesMs.peerTtl) this.#peers.delete(key);
+    }
     const leads = [...this.#peers.values()]
       .map((peer) => Math.min(...peer.leadsMs))
       .sort((a, b) => Math.abs(a) - Math.abs(b));
@@ -105,8 +106,9 @@ export class ClockSkew {
 
   /** Throws if this clock is more than five seconds apart from those of most peers. */
   check(): void {
-    if (Math.abs(this.skew) * 1000 > timesMs.maxSkew)
+    if (Math.abs(this.skew) * 1000 > timesMs.maxSkew) {
       throw new Error(`this clock is ${this.skew.toFixed(1)} s ahead of the other replicas`);
+    }
   }
 
   #writeTime(): void {

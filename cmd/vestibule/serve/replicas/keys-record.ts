@@ -29,12 +29,13 @@ export async function requireStoreKeys(storage: Storage, keys: Keys): Promise<vo
     const { keys: theirs } = jsonValue<{ keys?: KeyIDs }>({ value });
     if (theirs === undefined || (expires !== undefined && expires <= Date.now())) continue;
     const sorts = keysOf(own).filter((sort) => !own[sort].some((id) => theirs[sort]?.includes(id)));
-    if (sorts.length > 0)
+    if (sorts.length > 0) {
       throw new ConfigError([
         '--keys-file: another replica of this store knows none of these keys ' +
           `(${sorts.join(', ')}); give every replica the same keys file, and change it only with "vestibule keys add", ` +
           '"use" and "drop"',
       ]);
+    }
   }
 }
 
@@ -43,11 +44,12 @@ async function requireStorePairwiseKey(storage: Storage, own: string): Promise<v
     const { entry } = await toStatusError(storage.get(key));
     const stored = entry?.value.toString();
     if (stored === own) return;
-    if (stored !== undefined)
+    if (stored !== undefined) {
       throw new ConfigError([
         '--keys-file: these are not the keys of this store (the pairwise key differs); use the keys file of ' +
           'the other replicas, or of the last start',
       ]);
+    }
     const { committed } = await toStatusError(
       storage.commit([{ key, is: 'absent' }], [{ put: key, value: Buffer.from(own) }]),
     );

@@ -85,11 +85,13 @@ export class ReplicaRecorder {
     try {
       const status = await this.#status();
       await this.#store.change(this.#store.systemCall(), async (tx) => {
-        if (await tx.get(Replica, this.name))
+        if (await tx.get(Replica, this.name)) {
           await tx.update(Replica, this.name, (next) => {
             next.status = status;
           });
-        else await tx.create(Replica, { metadata: { name: this.name }, spec: {}, status });
+        } else {
+          await tx.create(Replica, { metadata: { name: this.name }, spec: {}, status });
+        }
       });
     } catch (error) {
       this.#log.warn({ err: error }, 'the state of this replica could not be recorded');

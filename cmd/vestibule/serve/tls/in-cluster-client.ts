@@ -35,7 +35,7 @@ export class InClusterClient {
     const missing = ['token', 'ca.crt']
       .map((name) => join(folder, name))
       .filter((file) => !existsSync(file));
-    if (missing.length > 0)
+    if (missing.length > 0) {
       throw new ConfigError(
         missing.map(
           (file) =>
@@ -43,6 +43,7 @@ export class InClusterClient {
             '(automountServiceAccountToken: true)',
         ),
       );
+    }
   }
 
   /** Sends a GET and returns the parsed response. */

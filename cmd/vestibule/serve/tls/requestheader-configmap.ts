@@ -86,9 +86,11 @@ export class ConfigMapTrust implements TrustSource {
       } catch (error) {
         if (signal.aborted) return;
         this.#failureCount += 1;
-        if (error instanceof ApiServerError && error.status === 410)
+        if (error instanceof ApiServerError && error.status === 410) {
           this.#resourceVersion = undefined;
-        else this.#logDisconnect(error as Error);
+        } else {
+          this.#logDisconnect(error as Error);
+        }
       }
       const backoff = this.#failureCount === 0 ? 0 : backoffMs(this.#failureCount, pausesMs);
       await pause(backoff, undefined, { signal }).catch(() => {});
@@ -101,12 +103,14 @@ export class ConfigMapTrust implements TrustSource {
       this.#abort.signal,
     )) as { metadata: { resourceVersion: string }; items: ConfigMap[] };
     const found = list.items.find(({ metadata }) => metadata.name === name);
-    if (found) this.#apply(found);
-    else
+    if (found) {
+      this.#apply(found);
+    } else {
       this.#log.warn(
         { configMap: `kube-system/${name}` },
         'the ConfigMap of trusted front proxies does not exist',
       );
+    }
     this.#resourceVersion = list.metadata.resourceVersion;
     this.#resolveLoaded();
   }
@@ -125,19 +129,23 @@ export class ConfigMapTrust implements TrustSource {
       durationMs + 15_000,
       this.#abort.signal,
       () => this.#logReconnect(),
-    ))
+    )) {
       this.#handleEvent(event as Event);
+    }
   }
 
   #handleEvent({ type, object }: Event): void {
-    if (type === 'ERROR')
+    if (type === 'ERROR') {
       throw new ApiServerError(object.code ?? 500, object.message ?? 'the watch was ended');
-    if (type === 'DELETED')
+    }
+    if (type === 'DELETED') {
       this.#log.warn(
         { configMap: `kube-system/${name}` },
         'the ConfigMap of trusted front proxies was deleted; the former trust stays in use',
       );
-    else if (type !== 'BOOKMARK' && object.metadata.name === name) this.#apply(object);
+    } else if (type !== 'BOOKMARK' && object.metadata.name === name) {
+      this.#apply(object);
+    }
     this.#resourceVersion = object.metadata.resourceVersion;
     this.#failureCount = 0;
   }
@@ -179,8 +187,9 @@ export class ConfigMapTrust implements TrustSource {
   }
 
   #logReconnect(): void {
-    if (this.#isDisconnected)
+    if (this.#isDisconnected) {
       this.#log.info('reading the ConfigMap of trusted front proxies works again');
+    }
     this.#isDisconnected = false;
   }
 }
@@ -192,8 +201,9 @@ function parseTrust(data: Readonly<Record<string, string>>): ProxyTrust {
   const list = (key: string, check?: 'header' | 'prefix'): string[] => {
     const text = data[key] ?? '';
     const found: unknown = text === '' ? [] : parsed(text);
-    if (!Array.isArray(found) || !found.every((one) => typeof one === 'string'))
+    if (!Array.isArray(found) || !found.every((one) => typeof one === 'string')) {
       throw new Error(`${key} is not a list of strings in JSON`);
+    }
     for (const one of check ? found : []) {
       const wrong = headerNameProblem(one, check === 'prefix');
       if (wrong !== undefined) throw new Error(`${key}: ${wrong}`);

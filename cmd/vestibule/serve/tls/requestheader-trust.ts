@@ -32,9 +32,11 @@ export function followTrust(config: FrontProxyConfig, log: Log, folder?: string)
 
 /** Checks the trusted front proxies of the settings without a request to the cluster. */
 export function checkTrust(config: FrontProxyConfig): void {
-  if (config.from === 'cluster')
+  if (config.from === 'cluster') {
     void new InClusterClient(config.server); // The constructor checks that the service account is mounted.
-  else readTrust(config.caFile, config.headers);
+  } else {
+    readTrust(config.caFile, config.headers);
+  }
 }
 
 type Headers = Omit<ProxySettings, 'authorities'>;

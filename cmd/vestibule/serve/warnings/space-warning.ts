@@ -20,8 +20,9 @@ export async function capacityOf(
   storage: Storage,
 ): Promise<number | undefined> {
   const copies = [...((await storage.sizes?.()) ?? [])].map(([, size]) => size);
-  if (config.type === 'embedded')
+  if (config.type === 'embedded') {
     return freeBytes(config.directory) + copies.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
   const quotas = copies.flatMap(({ quota }) => quota ?? []);
   return quotas.length > 0 ? Math.min(...quotas) : undefined;
 }

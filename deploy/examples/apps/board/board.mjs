@@ -115,11 +115,13 @@ const insecure = issuer.protocol === 'http:' ? { execute: [oidc.allowInsecureReq
 try {
   const config = await oidc.discovery(issuer, client, undefined, oidc.None(), insecure);
   const { searchParams } = new URL(location.href);
-  if (searchParams.has('code') || searchParams.has('error'))
+  if (searchParams.has('code') || searchParams.has('error')) {
     await finish(config).catch((error) =>
       welcome(config, `You are not signed in: ${error.error ?? error.message}.`),
     );
-  else welcome(config);
+  } else {
+    welcome(config);
+  }
 } catch (error) {
   show(
     element('h2', 'Something went wrong'),

@@ -34,8 +34,9 @@ export function clubhouse(issuer, self) {
       requiredClaims: ['sub', 'exp', 'jti'],
     });
     const review = JSON.parse(body);
-    if (review.kind !== 'ClaimsReview' || review.spec.account !== payload.sub)
+    if (review.kind !== 'ClaimsReview' || review.spec.account !== payload.sub) {
       throw new Error('about someone else');
+    }
     const member = memberOf(payload.sub);
     const names = review.spec.scopes.flatMap((scope) => claimsOf[scope] ?? []);
     return {

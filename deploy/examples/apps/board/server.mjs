@@ -44,8 +44,9 @@ const review = clubhouse(ISSUER, `${self}/claims`);
 
 async function answerReview(req, res) {
   let body = '';
-  for await (const chunk of req)
+  for await (const chunk of req) {
     if ((body += chunk).length > 16_384) return void res.writeHead(413).end();
+  }
   try {
     const answer = await review(req.headers.authorization, body);
     res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
@@ -64,10 +65,11 @@ async function serve(req, res) {
     'Referrer-Policy': 'no-referrer',
     'Cache-Control': 'no-store',
   };
-  if (path === '/')
+  if (path === '/') {
     return void res
       .writeHead(200, { ...headers, 'Content-Type': 'text/html; charset=utf-8' })
       .end(page);
+  }
   const file = fileOf(path);
   const type = file?.endsWith('.css') ? 'text/css' : 'text/javascript';
   res

@@ -53,5 +53,6 @@ const server = await startApiServer({
   port: Number(PORT),
 });
 console.log(`listening on ${server.url}`);
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void server.stop().then(() => process.exit(0)));
+}

@@ -70,7 +70,7 @@ async function signIn(res, prompt) {
 async function callback(url, res) {
   const state = url.searchParams.get('state');
   const begun = pending.get(state);
-  if (!begun)
+  if (!begun) {
     return send(
       res,
       400,
@@ -79,8 +79,9 @@ async function callback(url, res) {
         html`<p>This sign-in was not started here, or it has expired.</p><a class="button" href="/">Start again</a>`,
       ),
     );
+  }
   pending.delete(state);
-  if (url.searchParams.get('error'))
+  if (url.searchParams.get('error')) {
     return send(
       res,
       200,
@@ -89,6 +90,7 @@ async function callback(url, res) {
         html`<h2>You are not signed in</h2><p>The sign-in ended with <code>${url.searchParams.get('error')}</code>.</p><a class="button" href="/">Back</a>`,
       ),
     );
+  }
   const tokens = await oidc.authorizationCodeGrant(config, url, {
     pkceCodeVerifier: begun.verifier,
     expectedState: state,
@@ -106,7 +108,7 @@ async function callback(url, res) {
 }
 
 function home(res, session) {
-  if (!session)
+  if (!session) {
     return send(
       res,
       200,
@@ -115,6 +117,7 @@ function home(res, session) {
         html`<h2>Keep your notes</h2><p>Sign in to see them.</p><a class="button primary" href="/login">Sign in</a>`,
       ),
     );
+  }
   const { claims, userinfo, tokens, notes } = session;
   send(
     res,
@@ -176,8 +179,9 @@ async function backchannelLogout(req, res) {
     audience: CLIENT_ID,
     typ: 'logout+jwt',
   });
-  if (!payload.events?.['http://schemas.openid.net/event/backchannel-logout'] || payload.nonce)
+  if (!payload.events?.['http://schemas.openid.net/event/backchannel-logout'] || payload.nonce) {
     throw new Error('not a logout token');
+  }
   const ended = [...sessions].filter(([, { claims }]) =>
     claims.sid ? claims.sid === payload.sid : claims.sub === payload.sub,
   );
@@ -191,10 +195,12 @@ async function serve(req, res) {
   const id = cookieOf(req);
   const session = sessions.get(id);
   const ours = req.method !== 'POST' || (req.headers.origin ?? self) === self;
-  if (url.pathname === '/backchannel-logout' && req.method === 'POST')
+  if (url.pathname === '/backchannel-logout' && req.method === 'POST') {
     return backchannelLogout(req, res);
-  if (!ours)
+  }
+  if (!ours) {
     return send(res, 403, page('Refused', html`<p>This form was sent from another site.</p>`));
+  }
   switch (`${req.method} ${url.pathname}`) {
     case 'GET /':
       return home(res, session);
@@ -216,8 +222,9 @@ async function serve(req, res) {
 
 createServer((req, res) => {
   serve(req, res).catch((error) => {
-    if (res.headersSent) res.destroy();
-    else
+    if (res.headersSent) {
+      res.destroy();
+    } else {
       send(
         res,
         400,
@@ -226,5 +233,6 @@ createServer((req, res) => {
           html`<h2>Something went wrong</h2><p>${error.error ?? error.message}</p><a class="button" href="/">Back</a>`,
         ),
       );
+    }
   });
 }).listen(Number(PORT), '127.0.0.1', () => console.log(`notes ${self}`));

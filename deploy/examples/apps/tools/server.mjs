@@ -90,8 +90,9 @@ app.use(
   },
 );
 const listening = app.listen(Number(PORT), () => console.log(`tools ${self}/mcp`));
-for (const signal of ['SIGINT', 'SIGTERM'])
+for (const signal of ['SIGINT', 'SIGTERM']) {
   process.on(signal, () => {
     listening.close();
     listening.closeAllConnections();
   });
+}

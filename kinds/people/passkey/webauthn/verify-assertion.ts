@@ -60,8 +60,9 @@ function verdictOf(
 ): AssertionVerdict {
   const { newCounter: counter, credentialBackedUp: backedUp } = authenticationInfo;
   if (!verified) return { verified, why: 'invalid signature' };
-  if (!isCounterIncreased(known.counter, counter))
+  if (!isCounterIncreased(known.counter, counter)) {
     return { verified: false, why: counterNotIncreased };
+  }
   return authenticationInfo.credentialDeviceType === known.deviceType
     ? { verified, counter, backedUp }
     : { verified: false, why: backupEligibilityChanged };
