@@ -99,10 +99,11 @@ describe('a row against another server', () => {
         join(root, 'test/bench/peers/build'),
       );
       const bench = { root } as Bench;
-      for (const name of ['dex', 'hydra', 'keycloak'])
+      for (const name of ['dex', 'hydra', 'keycloak']) {
         expect(() => builtPeer(bench, name)).toThrow(
           new Skip(`not built: test/bench/peers/build ${name}`),
         );
+      }
       const program = join(root, '.cache/peers/keycloak-26.7.3/bin/kc.sh');
       mkdirSync(join(program, '..'), { recursive: true });
       writeFileSync(program, '', { mode: 0o755 });

@@ -33,14 +33,16 @@ const flags = new Set(settings.filter(({ limit }) => limit === undefined).map(({
 function* within(value: any, path = '#'): Generator<readonly [string, any]> {
   if (typeof value !== 'object' || value === null) return;
   yield [path, value];
-  for (const [name, inner] of Object.entries(value))
+  for (const [name, inner] of Object.entries(value)) {
     if (!['default', 'enum'].includes(name)) yield* within(inner, `${path}/${name}`);
+  }
 }
 
 test('every template first refuses sections that are null', () => {
   const first = '{{- include "vestibule.sections" . -}}\n';
-  for (const [name, text] of templates)
+  for (const [name, text] of templates) {
     if (!name.endsWith('.tpl')) expectFor(name, text.startsWith(first)).toEqual(true);
+  }
   const [, named] = /splitList " " "(image [^"]+)"/.exec(read('templates/_names.tpl'))!;
   const values: any[] = valuesOf(read('values.yaml'), parse);
   const sections = values.filter(({ isTree }) => isTree).map(({ path }) => path.join('.'));
@@ -51,13 +53,15 @@ test('the schema accepts the defaults and every scenario', () => {
   expect([validate(parse(read('values.yaml'))), validate.errors]).toEqual([true, null]);
   const scenarios = readdirSync(join(chart, 'ci'));
   expect(scenarios.length).toBeGreaterThanOrEqual(8);
-  for (const file of scenarios)
+  for (const file of scenarios) {
     expectFor(file, [validate(parse(read(`ci/${file}`))), validate.errors]).toEqual([true, null]);
-  for (const file of examples)
+  }
+  for (const file of examples) {
     expectFor(file, [validate(parse(read(`${file}/values.yaml`))), validate.errors]).toEqual([
       true,
       null,
     ]);
+  }
   expect(examples.length).toBe(8);
   const parts = [...within(schema)];
   expect(
@@ -131,8 +135,9 @@ test('every setting can be given, and only once', () => {
       !hatches.includes(flag),
       !names.has(camel(flag)),
     ]);
-    if (hatches.includes(flag) && flag !== 'smtp-url' && !flag.startsWith('etcd-'))
+    if (hatches.includes(flag) && flag !== 'smtp-url' && !flag.startsWith('etcd-')) {
       expectFor(flag, pod.includes(`"--${flag}=`) || pod.includes(`"${flag}"`)).toEqual(true);
+    }
   }
   expect(Object.keys(schema.properties.config.properties.limits.properties).sort()).toEqual(
     Object.keys(limitSettings).sort(),
@@ -157,13 +162,14 @@ test('templates read only values that there are, and ask no cluster', () => {
       .map(([, path]) => `${name}: ${path}`),
   );
   expect(wrong).toEqual([]);
-  for (const [name, text] of templates)
+  for (const [name, text] of templates) {
     expectFor(
       name,
       text.match(
         /(?<!-)\b(lookup|genCA|genSelfSignedCert|genSignedCert|genPrivateKey|rand[A-Z]\w*|uuidv4|now|\.Capabilities|insecureSkipTLSVerify)\b/,
       ),
     ).toEqual(null);
+  }
 });
 
 test('the chart says the release it runs, and is shown by our own sign', () => {
@@ -194,8 +200,9 @@ test.each([
     .map(([, to]) => to!)
     .filter((to) => !existsSync(join(root, dirname(page), to)));
   expect(lost).toEqual([]);
-  for (const [, values] of text.matchAll(/^```yaml\n(baseURL:[\s\S]*?)^```$/gm))
+  for (const [, values] of text.matchAll(/^```yaml\n(baseURL:[\s\S]*?)^```$/gm)) {
     expect([validate(parse(values!)), validate.errors]).toEqual([true, null]);
+  }
   const known = (path: string): boolean =>
     path.split('.').reduce<any>((part, name) => part?.properties?.[name], schema) !== undefined;
   const named = [...text.matchAll(/`([a-z][A-Za-z]*(?:\.[A-Za-z]+)+)(?:: [^`]*)?`/g)]

@@ -106,14 +106,16 @@ function cluster(
     'bin/npm',
     'bin/etcd',
     ...['v4.2.4', 'v3.21.4'].map((version) => `.cache/bin/helm-${version}/helm`),
-  ])
+  ]) {
     script(one, 'true');
+  }
   script('hack/tools/cache', `echo ${at}/.cache/bin`);
   script('hack/tools/kubernetes/build', kubernetes);
   script('hack/tools/crds/fetch', kinds);
   script('hack/tools/images/build', images);
-  for (const program of ['kubelogin', 'oauth2-proxy', 'tofu'])
+  for (const program of ['kubelogin', 'oauth2-proxy', 'tofu']) {
     script(`hack/tools/${program}/build`, `echo /${program}`);
+  }
   script(
     'bin/npx',
     `for one in "$@"; do case $one in --outputFile=*) echo '{"numPassedTests":3}' > "\${one#*=}" ;; --testPathPatterns=*) echo "\${one##*/} \${KUBERNETES_BIN:-} \${CRDS:-} \${NODE_IMAGE:-} \${BASE_IMAGE:-} \${ENGINE:-} \${KUBELOGIN:-} \${OAUTH2_PROXY:-} \${TOFU:-}" >> ${at}/ran ;; esac; done`,

@@ -246,10 +246,11 @@ describe('a file of settings', () => {
     for (const [path, code] of [
       [join(folder, 'none.yaml'), 'ENOENT'],
       [folder, 'EISDIR'],
-    ])
+    ]) {
       await expect(loadConfig(['--config', path!], {})).rejects.toMatchObject({
         problems: [`--config ${path}: cannot be read (${code})`],
       });
+    }
   });
 
   test('a flag without a value is reported, and does not take another flag as its value', async () => {
@@ -460,8 +461,9 @@ describe('the schema of a file of settings', () => {
         setting.default,
         setting.secret,
       ]);
-      for (const one of setting.oneOf ?? [])
+      for (const one of setting.oneOf ?? []) {
         expectFor(one, setting.describe.includes(one)).toEqual(true);
+      }
     }
     expect([valid({ prot: 1 }), valid([]), valid({})]).toEqual([false, false, true]);
     expect([valid({ smtpUrl: 'smtp://a', smtpUrlFile: 'a' }), valid({ smtpUrlFile: 'a' })]).toEqual(
@@ -488,13 +490,14 @@ describe('the schema of a file of settings', () => {
       for (const [values, taken] of [
         [goodFor(setting), true],
         [badFor(setting), false],
-      ] as const)
+      ] as const) {
         for (const value of values) {
           const text = stringify({ [key]: value });
           expect(parse(text)).toEqual({ [key]: value });
           expectFor(text, ['schema', valid({ [key]: value })]).toEqual(['schema', taken]);
           expectFor(text, ['reader', await reads(text, key)]).toEqual(['reader', taken]);
         }
+      }
     },
   );
 });
@@ -503,8 +506,9 @@ test('a setting has one name in each place, and no two share one', () => {
   expect([settingKey('base-url'), variableName('base-url'), settingKey('tls-min-version')]).toEqual(
     ['baseUrl', 'VESTIBULE_BASE_URL', 'tlsMinVersion'],
   );
-  for (const nameOf of [settingKey, variableName])
+  for (const nameOf of [settingKey, variableName]) {
     expect(new Set(settings.map(({ flag }) => nameOf(flag))).size).toBe(settings.length);
+  }
   expect([settingKey('limits-email-code-tries'), limitFlag('emailCodeTries')]).toEqual([
     'limits.emailCodeTries',
     'limits-email-code-tries',
@@ -605,9 +609,11 @@ describe('the section of the limits', () => {
       ),
     ).toEqual([]);
     expect(limitContradictions(defaultLimits)).toEqual([]);
-    for (const setting of Object.values(limitSettings))
-      for (const bound of [setting.min, setting.max])
+    for (const setting of Object.values(limitSettings)) {
+      for (const bound of [setting.min, setting.max]) {
         expectFor(setting, limitFault(setting, bound)).toEqual(undefined);
+      }
+    }
   });
 
   test.each(limits.map((setting) => [setting.limit!, setting] as const))(
@@ -618,8 +624,9 @@ describe('the section of the limits', () => {
       );
       const setting: LimitSetting = limitSettings[name];
       expect(valid({ [name]: setting.default })).toBe(true);
-      for (const one of samples[setting.value].good)
+      for (const one of samples[setting.value].good) {
         expectFor(one, Number.isNaN(parseLimit(setting, one))).toEqual(false);
+      }
       for (const one of samples[value as LimitSetting['value']].bad) {
         expectFor(one, valid({ [name]: one })).toEqual(false);
         expectFor(one, (await problems({ limits: { [name]: one } })).length).toEqual(1);

@@ -152,8 +152,9 @@ test.each(['tsconfig.test.json', 'ui/tsconfig.json'])(
     const names = examples.map(({ file, i, language }) => {
       return `${file.replaceAll(/[/.]/g, '-')}-${i + 1}.${language}`;
     });
-    for (const [i, name] of names.entries())
+    for (const [i, name] of names.entries()) {
       writeFileSync(join(folder, name), sourceOf(examples[i]!));
+    }
     expect(await compile(project, names)).toBe('');
   },
 );

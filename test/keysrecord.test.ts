@@ -76,15 +76,17 @@ describe.each(stores)('the keys of a store on %s', (store) => {
     await clocks.written();
     const starts = (next: KeysFile): Promise<void> => requireStoreKeys(storage, new Keys(next));
     for (const good of [first, keysOf(first, second), keysOf(second, first)]) await starts(good);
-    for (const sort of rotating)
+    for (const sort of rotating) {
       await expect(starts({ ...first, [sort]: second[sort] })).rejects.toThrow(
         `another replica of this store knows none of these keys (${sort}); give every replica the same keys file`,
       );
+    }
     await expect(starts(keysOf(second))).rejects.toThrow('(cookies, hmac, sealing, signing)');
     const { entries } = await storage.list({ start: 'meta/clocks/', end: 'meta/clocks0' });
     const written = entries.map(({ value }) => value.toString()).join();
-    for (const secret of [...first.cookies, ...first.hmac, ...first.sealing, first.pairwise])
+    for (const secret of [...first.cookies, ...first.hmac, ...first.sealing, first.pairwise]) {
       expect(written).not.toContain(secret);
+    }
     await clocks.stop();
     const later = new ClockSkew(storage, createLog('silent'), { keys: () => file.ids() });
     file.replace(keysOf(second, first));

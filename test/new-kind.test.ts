@@ -26,8 +26,9 @@ const ending = new AbortController();
 beforeAll(() => {
   checkout(copy);
   mkdirSync(join(copy, 'dist'));
-  for (const folder of ['node_modules', 'test/bench/node_modules', 'dist/ui'])
+  for (const folder of ['node_modules', 'test/bench/node_modules', 'dist/ui']) {
     if (existsSync(join(root, folder))) symlinkSync(join(root, folder), join(copy, folder));
+  }
 });
 afterAll(() => {
   ending.abort();
@@ -211,8 +212,9 @@ describe('hack/new-kind', () => {
       .flatMap((suite: any) => suite.assertionResults)
       .filter((one: any) => one.status === 'passed')
       .map((one: any) => one.fullName);
-    for (const name of concerned)
+    for (const name of concerned) {
       expectFor(name, passed.filter((one) => new RegExp(name).test(one)).length > 0).toEqual(true);
+    }
   });
 
   test('prints the lines that it finds no place for, and adds none twice', async () => {

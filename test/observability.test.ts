@@ -86,8 +86,9 @@ beforeAll(async () => {
     .post('groups', { metadata: { name: 'seen' }, spec: { displayName: 'Seen', members: [] } })
     .is(201);
   await stream.until(({ events }) => events.length > 0);
-  for (const path of ['healthz', 'livez', 'readyz'])
+  for (const path of ['healthz', 'livez', 'readyz']) {
     await exchange(service.url, 'GET', `/${path}`, {});
+  }
   scrapes.vestibule = await service.scrape();
   scrapes.serving = await own.scrape();
   scrapes['vestibule-etcd'] = new Scrape(
@@ -129,11 +130,13 @@ test('every alert and panel names metrics and labels of a real scrape', () => {
       const labels = new Set(
         found.flatMap((scrape) => [...scrape.labels(family(metric, scrape)!)]),
       );
-      if (rare.has(metric))
-        for (const label of definitions.find(({ name }) => name === metric)!.labels)
+      if (rare.has(metric)) {
+        for (const label of definitions.find(({ name }) => name === metric)!.labels) {
           labels.add(label);
-      else if (found.every((scrape) => scrape.of(metric).length === 0))
+        }
+      } else if (found.every((scrape) => scrape.of(metric).length === 0)) {
         wrong.push(`${from}: ${metric} has no series`);
+      }
       for (const label of labels) known.add(label);
       for (const { label, how, value } of matchers) {
         if (added.has(label)) continue;
@@ -141,18 +144,24 @@ test('every alert and panel names metrics and labels of a real scrape', () => {
         const values = (how.endsWith('~') ? value.split('|') : [value]).filter(
           (one) => label !== 'code' && one !== '',
         );
-        for (const value of values)
-          if (!found.some((scrape) => scrape.of(metric, { [label]: value }).length > 0))
+        for (const value of values) {
+          if (!found.some((scrape) => scrape.of(metric, { [label]: value }).length > 0)) {
             wrong.push(`${from}: ${metric} has no ${label} ${value}`);
+          }
+        }
       }
     }
-    for (const label of by)
+    for (const label of by) {
       if (!known.has(label)) wrong.push(`${from}: there is no label ${label} to sum by`);
+    }
   }
-  for (const { title, expr, legendFormat } of targets)
-    for (const [, label] of legendFormat.matchAll(/\{\{(\w+)\}\}/g))
-      if (label !== 'instance' && !namedIn(expr).by.includes(label!))
+  for (const { title, expr, legendFormat } of targets) {
+    for (const [, label] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) {
+      if (label !== 'instance' && !namedIn(expr).by.includes(label!)) {
         wrong.push(`${title}: the legend's ${label} is summed away`);
+      }
+    }
+  }
   expect(wrong).toEqual([]);
 });
 
@@ -210,7 +219,7 @@ test('every alert leads to a page, and every page to an alert', () => {
 
 test('what a page greps for is found', () => {
   const text = scrapes.vestibule!.text + scrapes.serving!.text;
-  for (const page of readdirSync(join(root, runbooks)))
+  for (const page of readdirSync(join(root, runbooks))) {
     for (const [, extended, pattern] of read(`${runbooks}/${page}`).matchAll(
       /9090\/metrics \| grep (-E )?'([^']+)'/g,
     )) {
@@ -221,4 +230,5 @@ test('what a page greps for is found', () => {
       );
       expectFor(page, wanted.test(text)).toEqual(true);
     }
+  }
 });

@@ -139,8 +139,9 @@ describe.each(stores)('a restore on %s', (kind) => {
       ['ada', 1],
       ['bob', 0],
       ['cy', 1],
-    ] as const)
+    ] as const) {
       expectFor(name, await passkeysOf(name)).toEqual(count);
+    }
   });
 
   test('counts a passkey of the second that the date is in as registered since', async () => {
@@ -186,7 +187,10 @@ describe.each(stores)('a restore on %s', (kind) => {
     await expect(
       to.restore(file, { progress: () => undefined, signal: ending.signal }, revise),
     ).rejects.toThrow();
-    if (kind === 'etcd') await expect(to.open()).rejects.toThrow();
-    else expect(await using(to.open(), (storage) => storage.count(allKeys))).toBe(0);
+    if (kind === 'etcd') {
+      await expect(to.open()).rejects.toThrow();
+    } else {
+      expect(await using(to.open(), (storage) => storage.count(allKeys))).toBe(0);
+    }
   });
 });

@@ -80,12 +80,13 @@ const fenced: Record<string, readonly string[]> = {
 const files = (folder: string): string[] =>
   readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
-    if (statSync(path).isDirectory())
+    if (statSync(path).isDirectory()) {
       return ['node_modules', 'dist', 'data', 'test', 'hack', 'deploy', 'docs', '.git'].includes(
         name,
       )
         ? []
         : files(path);
+    }
     return /\.tsx?$/.test(name) && !/\.(gen|d)\.tsx?$/.test(name) ? [path] : [];
   });
 
@@ -171,12 +172,13 @@ function importsWithin(parent: string): Map<string, Set<string>> {
       ? path.split('/').slice(0, depth).join('/')
       : undefined;
   const graph = new Map<string, Set<string>>();
-  for (const [path, others] of imported)
+  for (const [path, others] of imported) {
     for (const other of others) {
       const [from, to] = [childOf(path), childOf(other)];
       if (from === undefined || to === undefined || from === to) continue;
       graph.set(from, (graph.get(from) ?? new Set()).add(to));
     }
+  }
   return graph;
 }
 
@@ -267,8 +269,9 @@ describe('the structure', () => {
 
   test('no folders import each other in a circle, at any level, types counted', () => {
     const parents = new Set(['']);
-    for (const path of imported.keys())
+    for (const path of imported.keys()) {
       for (let up = dirname(path); up !== '.'; up = dirname(up)) parents.add(up);
+    }
     expect(parents.has('cmd/vestibule')).toBe(true);
     expect([...parents].flatMap((parent) => circlesOf(importsWithin(parent)))).toEqual([]);
   });

@@ -73,8 +73,9 @@ async function openWatch() {
   const ended = stream.run();
   /** Answers the check that is pending, after it began. */
   const answer = async (permitted: boolean): Promise<void> => {
-    for (let turn = 0; checks.length === 0 && turn < 100; turn += 1)
+    for (let turn = 0; checks.length === 0 && turn < 100; turn += 1) {
       await new Promise(setImmediate);
+    }
     checks.shift()?.(permitted);
     await new Promise(setImmediate);
   };

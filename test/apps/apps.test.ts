@@ -83,10 +83,11 @@ function objectsOf(
     const client = clientOfTemplate(template, url);
     return [{ ...client, spec: { ...client.spec, secretHashes: [`sha256:${hash}`] } }];
   }
-  if (folder !== undefined)
+  if (folder !== undefined) {
     return parseAllDocuments(
       filled(readFileSync(join(import.meta.dirname, folder, 'client.yaml'), 'utf8'), hash),
     ).map((document) => document.toJS());
+  }
   return objectsShown().filter(
     (one) => one.page === `${pages}/${page}` && (objects?.includes(one.metadata.name) ?? true),
   );
@@ -106,10 +107,13 @@ async function placeOf(app: App): Promise<Place> {
     const plural = `${kind.toLowerCase()}s`;
     await operator.post(plural, plural === 'clients' ? said(text) : text).is(201);
   }
-  if (app.template !== undefined) writeSettings(app.template, place);
-  else if (app.folder !== undefined)
+  if (app.template !== undefined) {
+    writeSettings(app.template, place);
+  } else if (app.folder !== undefined) {
     writeFolder(join(import.meta.dirname, app.folder), place, said);
-  else writePage(`${pages}/${app.page}`, place, app.part, said);
+  } else {
+    writePage(`${pages}/${app.page}`, place, app.part, said);
+  }
   return place;
 }
 
@@ -138,21 +142,26 @@ describe.each(chosen.map((app) => ({ app, name: app.name })))('$name', ({ app })
   // hack/apps-table.mjs makes a row of the table of the parts of this title.
   const title = ['signs a person in on the first try', from, where, ...missing].join(' | ');
 
-  if (missing.length > 0)
+  if (missing.length > 0) {
     process.stderr.write(`SKIPPED ${app.name}: ${missing.join()} not found\n`);
+  }
   (missing.length === 0 ? test : test.skip)(title, async () => {
     const place = await placeOf(app);
     running = await Running.start(place, await app.start(place));
     const page = await signInTo(app, place);
     const seen = `${page.code} ${page.url.href}\n${page.text.slice(0, 2000)}\n${running.said.slice(-4000)}`;
-    for (const shown of app.shows ?? [ada])
-      if (page.code !== 200 || !page.text.includes(shown))
+    for (const shown of app.shows ?? [ada]) {
+      if (page.code !== 200 || !page.text.includes(shown)) {
         throw new Error(`it does not show ${shown}: ${seen}`);
+      }
+    }
   });
 });
 
 test('each page names the versions that are run', () => {
-  for (const app of apps.filter(({ page }) => page !== undefined))
-    for (const { version } of packagesOf(app).filter((one) => one.version !== undefined))
+  for (const app of apps.filter(({ page }) => page !== undefined)) {
+    for (const { version } of packagesOf(app).filter((one) => one.version !== undefined)) {
       expectFor(app.page, read(`${pages}/${app.page}`)).toEqual(expect.stringContaining(version!));
+    }
+  }
 });

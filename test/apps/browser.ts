@@ -58,8 +58,9 @@ export class Browser {
     for (let hops = 0; hops < 20; hops += 1) {
       const { location } = answer.headers;
       let next = answer.code >= 300 && answer.code < 400 ? location : undefined;
-      if (next !== undefined && this.#isInteraction(new URL(next, url)))
+      if (next !== undefined && this.#isInteraction(new URL(next, url))) {
         next = await this.#answer(new URL(next, url));
+      }
       if (next === undefined) return { url, code: answer.code, text: answer.bytes.toString() };
       url = new URL(next, url);
       if (url.hostname !== 'localhost') return { url, code: answer.code, text: '' };

@@ -38,8 +38,9 @@ async function installed(
   build: (folder: string) => Promise<unknown>,
 ): Promise<string> {
   const hash = createHash('sha256').update(process.version);
-  for (const file of readdirSync(join(locks, name)).sort())
+  for (const file of readdirSync(join(locks, name)).sort()) {
     hash.update(file).update(readFileSync(join(locks, name, file)));
+  }
   const folder = join(cache, `apps-${name}-${hash.digest('hex').slice(0, 16)}`);
   if (existsSync(folder)) return folder;
   const unfinished = `${folder}.${process.pid}`;

@@ -66,8 +66,9 @@ export function writePage(
 
 /** Copies the files of a folder, each filled in. */
 export function writeFolder(from: string, { folder }: Place, said: (text: string) => string): void {
-  for (const name of readdirSync(from))
+  for (const name of readdirSync(from)) {
     writeFileSync(join(folder, name), said(readFileSync(join(from, name), 'utf8')));
+  }
 }
 
 /** Makes a new project of Django, with the settings and addresses that are in the folder. */
@@ -97,10 +98,11 @@ export class Running {
   private constructor(child: ChildProcess, log: string | undefined) {
     this.#child = child;
     this.#log = log;
-    for (const stream of [child.stdout!, child.stderr!])
+    for (const stream of [child.stdout!, child.stderr!]) {
       stream.on('data', (text: Buffer) => {
         this.#printed += text.toString();
       });
+    }
     this.#ended = new Promise((resolve) => {
       child.once('close', () => resolve()).once('error', () => resolve());
     });
@@ -126,8 +128,9 @@ export class Running {
       log && join(place.folder, log),
     );
     const answers = async (): Promise<boolean> => {
-      if (running.#child.exitCode !== null)
+      if (running.#child.exitCode !== null) {
         throw new Error(`it ended with ${running.#child.exitCode}: ${running.said}`);
+      }
       return fetch(place.url + (ready ?? '/favicon.ico'), { redirect: 'manual' }).then(
         ({ status }) => status === 200 || ready === undefined,
         () => false,

@@ -17,16 +17,19 @@ const rows = [
 
 test('the table of the page has each program and version that is run', () => {
   expect(rows.map(([name]) => name)).toEqual(apps.map(({ name }) => name));
-  for (const [i, app] of apps.entries())
-    for (const { name, version } of packagesOf(app))
+  for (const [i, app] of apps.entries()) {
+    for (const { name, version } of packagesOf(app)) {
       expectFor(app.name, rows[i]![1]).toEqual(
         expect.stringContaining(version ? `${name} ${version}` : name),
       );
+    }
+  }
 });
 
 test('at least fifteen programs sign a person in on the first try', () => {
   const isFirstTry = ([, , first]: string[]): boolean => first === 'yes';
   expect(rows.filter(isFirstTry).length).toBeGreaterThanOrEqual(15);
-  for (const row of rows.filter((row) => !isFirstTry(row)))
+  for (const row of rows.filter((row) => !isFirstTry(row))) {
     expect(row[2]).toMatch(/^(\*\*no\*\*: .|not run: needs .)/);
+  }
 });

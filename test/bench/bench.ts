@@ -58,8 +58,9 @@ function prepare({ node, quick }: Options): Bench {
 async function runRow(row: Row, bench: Bench): Promise<Result[]> {
   let sides: Side[] = [];
   try {
-    if (row.durable && isMemory(fileSystemOf(bench.folder)))
+    if (row.durable && isMemory(fileSystemOf(bench.folder))) {
       throw new Error('the file system is in memory: nothing durable can be measured on it');
+    }
     sides = await row.open(bench);
     const warmUps = bench.quick ? new Map<string, number>() : await warmUp(sides);
     const evaluated = (samples: Rounds, about?: Known): Result[] =>
@@ -121,12 +122,15 @@ async function main(): Promise<void> {
   }
   for (const line of sideLines(results)) process.stdout.write(`${line}\n`);
   process.stdout.write(`${keep(out, { ...about, rows: results })}\n`);
-  if (options.against)
-    for (const line of movedAgainst(options.against, results))
+  if (options.against) {
+    for (const line of movedAgainst(options.against, results)) {
       process.stdout.write(`moved ${line}\n`);
+    }
+  }
   process.exitCode = exitCodeOf(results.map(({ verdict }) => verdict));
-  if (!results.some(({ verdict }) => verdict === 'error'))
+  if (!results.some(({ verdict }) => verdict === 'error')) {
     rmSync(bench.folder, { recursive: true, force: true });
+  }
 }
 
 main().catch((error: unknown) => {

@@ -119,10 +119,11 @@ export class Browser {
         body,
       ),
     );
-    if (answer.code !== code)
+    if (answer.code !== code) {
       throw new Error(
         `${method} ${path} answered ${answer.code} in place of ${code}: ${answer.body.toString().slice(0, 400)}`,
       );
+    }
     for (const line of headersOf(answer.head, 'set-cookie')) this.#keep(line);
     return answer;
   }

@@ -59,8 +59,9 @@ export class Child {
     process.on('message', (reply: Reply) => this.#answer(reply));
     process.once('exit', (code, signal) => {
       running.delete(this);
-      for (const { reject } of this.#waiting.values())
+      for (const { reject } of this.#waiting.values()) {
         reject(new Error(`it ended (${code ?? signal}): ${tail(log)}`));
+      }
     });
   }
 
@@ -87,8 +88,9 @@ export class Child {
       createInterface({ input: child.stdout! }).on('line', (text) => {
         if (typeof ready === 'string' && text.startsWith(ready)) resolve(text);
       });
-      if (typeof ready === 'function')
+      if (typeof ready === 'function') {
         void askUntil(ready, () => child.exitCode !== null).then(() => resolve(''));
+      }
     });
     return new Child(child, line, options.log);
   }
@@ -127,8 +129,11 @@ export class Child {
   #answer({ id, value, error }: Reply): void {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
-    if (error === undefined) waiting?.resolve(value as never);
-    else waiting?.reject(new Error(error));
+    if (error === undefined) {
+      waiting?.resolve(value as never);
+    } else {
+      waiting?.reject(new Error(error));
+    }
   }
 }
 

@@ -117,8 +117,11 @@ export class Chromium {
       }
       const asked = this.#asked.get(id)!;
       this.#asked.delete(id);
-      if (error) asked.reject(new Error(error.message));
-      else asked.resolve(result);
+      if (error) {
+        asked.reject(new Error(error.message));
+      } else {
+        asked.resolve(result);
+      }
     }
   }
 }

@@ -83,10 +83,11 @@ export class Connection {
 /** The body once all of it is there. */
 function bodyOf(head: string, held: Buffer, start: number): Buffer | undefined {
   const length = headerOf(head, 'content-length');
-  if (length !== undefined)
+  if (length !== undefined) {
     return held.length - start >= Number(length)
       ? held.subarray(start, start + Number(length))
       : undefined;
+  }
   if (headerOf(head, 'transfer-encoding') !== 'chunked') return empty;
   return held.subarray(-5).equals(lastChunk) ? joined(held, start) : undefined;
 }

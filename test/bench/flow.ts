@@ -60,10 +60,11 @@ export async function redeem(
   const answer = await connection.exchange(
     requestBytes('POST', path, { Host: new URL(origin).host, ...cookieless }, body),
   );
-  if (answer.code !== 200)
+  if (answer.code !== 200) {
     throw new Error(
       `the token endpoint answered ${answer.code}: ${answer.body.toString().slice(0, 400)}`,
     );
+  }
   const { id_token: token } = JSON.parse(answer.body.toString()) as { id_token: string };
   return {
     idToken: token,
@@ -96,10 +97,11 @@ export async function signIn(
   const callback = next.startsWith('/api/') ? await agree(browser, next) : next;
   const tokens = await redeem(on.connection, on.origin, '/oauth2/token', callback, verifier);
   const { claims } = tokens;
-  if (status.account.email !== address || claims.sub !== status.account.name)
+  if (status.account.email !== address || claims.sub !== status.account.name) {
     throw new Error(
       `signed in as ${String(claims.sub)}, ${status.account.email}, in place of ${address}`,
     );
+  }
   return { ...tokens, browser };
 }
 

@@ -50,16 +50,18 @@ export async function knownAccounts(
     const address = `person-${count++ % accounts}@bench.test`;
     const tokens = await signIn({ connection, origin, mailbox }, address, journey);
     const { sub } = tokens.claims;
-    if (journey ? subjects.get(address) !== sub : sub === undefined)
+    if (journey ? subjects.get(address) !== sub : sub === undefined) {
       throw new Error(`${address} signed in as ${String(sub)}`);
+    }
     subjects.set(address, sub);
     free.push(connection);
     return tokens;
   };
   await Promise.all(
     Array.from({ length: inFlight }, async () => {
-      while (turn++ < accounts)
+      while (turn++ < accounts) {
         await jwtVerify((await next()).idToken, keys, { audience: client.name });
+      }
     }),
   );
   return {

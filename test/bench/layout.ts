@@ -14,8 +14,9 @@ export interface Layout {
  */
 export function layoutOf(): Layout {
   const cores = availableParallelism();
-  if (cores < 2 || spawnSync('taskset', ['-V']).status !== 0)
+  if (cores < 2 || spawnSync('taskset', ['-V']).status !== 0) {
     return { server: undefined, client: undefined, etcd: undefined };
+  }
   return { server: 0, client: 1, etcd: cores > 2 ? 2 : 1 };
 }
 

@@ -19,10 +19,11 @@ export class Mailbox {
   /** The code that was sent to an address, once it is there. */
   codeFor(address: string): Promise<string> {
     const code = this.#codes.get(address);
-    if (code === undefined)
+    if (code === undefined) {
       return new Promise((resolve) => {
         this.#waiting.set(address, resolve);
       });
+    }
     this.#codes.delete(address);
     return Promise.resolve(code);
   }
@@ -60,8 +61,11 @@ export class Mailbox {
     if (type !== 'ADDED' || to === undefined || code === undefined) return;
     const resolve = this.#waiting.get(to);
     this.#waiting.delete(to);
-    if (resolve) resolve(code);
-    else this.#codes.set(to, code);
+    if (resolve) {
+      resolve(code);
+    } else {
+      this.#codes.set(to, code);
+    }
   }
 }
 

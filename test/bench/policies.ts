@@ -40,10 +40,12 @@ const scopes = [
 
 function extra(i: number): string {
   const group = `Group::"g${i % 40}"`;
-  if (i % 5 === 0)
+  if (i % 5 === 0) {
     return `forbid (principal, action == Action::"share", resource == Scope::"${scopes[(i / 5) % 10]}") when { context has client && context.client == Client::"c${i % 50}"%W } unless { principal in ${group} };`;
-  if (i % 5 === 1)
+  }
+  if (i % 5 === 1) {
     return `forbid (principal, action == Action::"signIn", resource == Client::"c${i % 50}") when { !(principal in ${group})%W };`;
+  }
   const about = `action == Action::"${verbs[i % 4]}", resource is ${kinds[(i >> 2) % 5]}`;
   return `permit (principal in ${group}, ${about}) when { context.domain == "d${i % 20}.test"%W };`;
 }
@@ -78,8 +80,11 @@ export function mix(length: number): Asking[] {
       let [low, high] = [0, most - 1];
       while (low < high) {
         const middle = (low + high) >> 1;
-        if (sums[middle]! < at) low = middle + 1;
-        else high = middle;
+        if (sums[middle]! < at) {
+          low = middle + 1;
+        } else {
+          high = middle;
+        }
       }
       return low;
     };
@@ -96,7 +101,7 @@ const held = new Map<number, readonly string[]>();
  */
 function groupsOf(person: number): readonly string[] {
   let groups = held.get(person);
-  if (!groups)
+  if (!groups) {
     held.set(
       person,
       (groups = [
@@ -105,6 +110,7 @@ function groupsOf(person: number): readonly string[] {
         ...(person % 100 === 3 ? ['operators'] : []),
       ]),
     );
+  }
   return groups;
 }
 
@@ -112,8 +118,9 @@ function asking(person: number, thing: number, chance: number): Asking {
   const account = nameOf(person);
   const groups = groupsOf(person);
   const who = { account, domain: `d${person % 20}.test`, groups };
-  if (chance < 0.15)
+  if (chance < 0.15) {
     return { ...who, action: 'share', scope: scopes[thing % 10]!, client: `c${thing}` };
+  }
   if (chance < 0.25) return { ...who, action: 'signIn', client: `c${thing}` };
   const kind = kinds[thing % 4]!;
   const owner = chance < 0.85 ? account : nameOf((person + thing) % 1000);

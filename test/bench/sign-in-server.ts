@@ -114,8 +114,9 @@ async function sidesOf(
   const readCosts = async (): Promise<Costs> => {
     const end = performance.now() + used.seconds * 1000;
     const enough = bench.quick ? 300 : used.signIns;
-    for (let i = 0; done.signInCount < enough && performance.now() < end; i += 1)
+    for (let i = 0; done.signInCount < enough && performance.now() < end; i += 1) {
       await sides[i % sides.length]!.sample(2);
+    }
     const { rss, anonymous } = usageOfTree(pid);
     return { ...known, usedBytes: rss, usedAnonymousBytes: anonymous, ...done };
   };

@@ -80,8 +80,9 @@ async function evaluate(tab: Tab, expression: string): Promise<unknown> {
     awaitPromise: true,
     returnByValue: true,
   });
-  if (exceptionDetails)
+  if (exceptionDetails) {
     throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+  }
   return result.value;
 }
 

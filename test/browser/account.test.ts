@@ -256,8 +256,9 @@ describe.each(stores)('what a person does on their own page, on %s', (store) => 
       return page.locator(`[id="${await box.getAttribute('aria-describedby')}"]`).textContent();
     };
     expect(await saidOf('Your identifier')).toMatch(/^Shared Identifier.*, last /);
-    for (const name of ['Your email address', 'Your profile'])
+    for (const name of ['Your email address', 'Your profile']) {
       expect(await saidOf(name)).toBe('Nothing shared yet');
+    }
     await service
       .tab()
       .get('/oauth2/userinfo', {

@@ -124,8 +124,9 @@ test.each([
   expect(languages.length).toBeGreaterThan(1);
   expect(new Set(languages)).toEqual(new Set([lang]));
   expect(await page.getByRole('checkbox', { name: title }).count()).toBe(1);
-  for (const text of supplied)
+  for (const text of supplied) {
     expect(new Set(await languagesOf(person, text))).toEqual(new Set([lang]));
+  }
   const text = (await page.textContent('main')) ?? '';
   expect(text).toContain(claim);
   expect(text).not.toMatch(/Your |Last change|scope\.|claim\.|Pics|Cards|A card|\bNumber\b/);

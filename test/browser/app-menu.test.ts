@@ -54,12 +54,13 @@ describe.each(stores)('the app menu of the account page, on %s', (store) => {
     for (const [name, displayName] of [
       ['bank', 'Meridian Bank'],
       ['wiki', 'Wiki of the staff'],
-    ] as const)
+    ] as const) {
       await createClient(service, name, {
         displayName,
         homepageURI: `https://${name}.example.test/`,
         appMenu: 'Everyone',
       });
+    }
     operator = (await signIn(service, 'op@example.test')).tab;
     first = (await operator.get('policies/p-1').is(200)).body.spec.cedar as string;
     await operator

@@ -76,13 +76,14 @@ describe('pages with an appearance', () => {
       ['Help', full.supportURI],
       ['Privacy policy', full.privacyPolicyURI],
       ['Terms', full.termsOfServiceURI],
-    ])
+    ]) {
       expect(
         await page
           .getByRole('contentinfo')
           .getByRole('link', { name: `${name} (opens in a new tab)` })
           .getAttribute('href'),
       ).toBe(uri);
+    }
   });
 
   test('read it with one preloaded request, and load no more than that', async () => {

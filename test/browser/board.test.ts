@@ -39,8 +39,9 @@ test('groups and claims of another service are seen, chosen and withdrawn', asyn
   expect(await address.getByRole('checkbox').isDisabled()).toBe(true);
   expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(1);
   expect(await person.faults()).toEqual([]);
-  for (const name of ['Your groups', 'Your membership'])
+  for (const name of ['Your groups', 'Your membership']) {
     await page.getByRole('checkbox', { name }).check();
+  }
   await page.waitForTimeout(600);
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.getByRole('button', { name: 'Change what you share' }).waitFor();

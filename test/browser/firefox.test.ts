@@ -10,8 +10,9 @@ import { type Notes, startNotes } from './support/notes.js';
 
 jest.setTimeout(120_000);
 
-if (!hasFirefox)
+if (!hasFirefox) {
   process.stderr.write('SKIPPED Firefox: install firefox-esr, or name one in FIREFOX\n');
+}
 const inFirefox = (name: string, run: () => Promise<void>): void =>
   hasFirefox ? test(name, run) : test.skip(`${name} (there is no Firefox here)`, run);
 

@@ -57,8 +57,9 @@ describe('what other sites and hostile names can do in a real browser', () => {
     const person = await Person.arrive();
     const foreign: string[] = [];
     person.page.on('request', (request) => {
-      if (!request.url().startsWith(service.baseURL) && !request.url().startsWith(notes.url))
+      if (!request.url().startsWith(service.baseURL) && !request.url().startsWith(notes.url)) {
         foreign.push(request.url());
+      }
     });
     await person.page.goto(`${notes.url}/login`);
     await person.at('LoginRequired');

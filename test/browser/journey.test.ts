@@ -158,11 +158,12 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
       await page
         .getByRole('textbox', { name: 'Code' })
         .fill(String((Number(code) + 1 + left) % 10 ** code.length).padStart(code.length, '0'));
-      if (left > 0)
+      if (left > 0) {
         await page
           .getByText(new RegExp(`${left} (tries|try) left`))
           .first()
           .waitFor();
+      }
     }
     await page.waitForFunction(() =>
       (globalThis as any).document.activeElement?.textContent?.includes('Send a new code'),

@@ -41,8 +41,9 @@ test.each([
   await page.locator('section[aria-labelledby=sessions] li').first().waitFor();
   const grants = page.locator('section[aria-labelledby=grants]');
   expect(await grants.locator('[aria-busy=true]').count()).toBe(1);
-  for (const word of ['openid', 'email'])
+  for (const word of ['openid', 'email']) {
     expect(await page.getByText(word, { exact: true }).count()).toBe(0);
+  }
   release();
   await grants.locator('.scope').first().waitFor();
   expect(await page.getByText('openid', { exact: true }).count()).toBe(isRefused ? 1 : 0);

@@ -80,8 +80,9 @@ describe.each(stores)('a recovery, by the links of its pages and mails, on %s', 
     expect(await axeFindings(reader.page)).toEqual([]);
     await press(reader, 'Keep my passkeys');
     await reader.page.getByRole('heading', { level: 1, name: 'You keep your passkeys' }).waitFor();
-    for (const { page } of [keeper, other])
+    for (const { page } of [keeper, other]) {
       await page.locator('[data-recovery]').waitFor({ state: 'detached' });
+    }
 
     const again = await followMail(address);
     await press(again, 'Keep my passkeys');

@@ -34,12 +34,13 @@ beforeAll(async () => {
   service = await startTest({
     flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
   });
-  for (const name of ['photos', 'game'])
+  for (const name of ['photos', 'game']) {
     await createClient(service, name, {
       appMenu: 'Everyone',
       initiateLoginURI: `${service.baseURL}/start`,
       scopes: ['openid', 'email'].map((scope) => ({ name: scope, required: scope === 'openid' })),
     });
+  }
   operator = (await signIn(service, 'op@example.test', { client: 'photos' })).tab;
   const spec = { email: 'invited@example.test' };
   await operator.post('invitations', { metadata: { name: 'first' }, spec }).is(201);

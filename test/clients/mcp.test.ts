@@ -82,8 +82,9 @@ async function call(
   const back = await proceed(tab, pathname + search);
   expect((await fetch(back)).status).toBe(200);
   const printed: string[] = [];
-  for (let line = await lines.next(); !line.done; line = await lines.next())
+  for (let line = await lines.next(); !line.done; line = await lines.next()) {
     printed.push(line.value);
+  }
   expect((await ended)[0]).toBe(0);
   return printed;
 }

@@ -95,8 +95,9 @@ async function createObjects(): Promise<object> {
   await mailTo(service, 'kim@example.test');
   const begun = [await begin(service), await authenticated(service, 'eve@example.test')];
   const names: Record<string, string[]> = {};
-  for (const plural of await plurals())
+  for (const plural of await plurals()) {
     names[plural] = await namesOf(operator, plural, [account, 'vestibule', 'app']);
+  }
   names.interactions = begun.map(({ name }) => name);
   return {
     service: service.baseURL,

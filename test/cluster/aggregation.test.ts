@@ -78,10 +78,11 @@ describe.each(['embedded', 'etcd'] as const)('behind a real kube-apiserver, on %
         ask,
         (seen) => seen?.version === 'v1alpha1' && seen.freshness !== 'Stale',
       ); // what the cluster heard before it was there is stale for a while
-      if (accept !== 'application/json')
+      if (accept !== 'application/json') {
         expect([version.freshness, version.resources.map(({ resource }: any) => resource)]).toEqual(
           ['Current', expect.arrayContaining(offered)],
         );
+      }
     }
     expect(
       (await admin.says('api-resources', '--api-group=id.vestibule.org', '-o', 'name'))

@@ -30,8 +30,9 @@ const [helm] = helms;
 /** Every object and list within a value, with its path. */
 function* within(value: unknown, path = ''): Generator<readonly [string, unknown]> {
   yield [path, value];
-  if (typeof value === 'object' && value !== null)
+  if (typeof value === 'object' && value !== null) {
     for (const [name, inner] of Object.entries(value)) yield* within(inner, `${path}.${name}`);
+  }
 }
 
 test('the newest Helm is there, and the one before it unless time is short', () => {
@@ -85,7 +86,7 @@ describe.each(scenarios)('%s', (scenario) => {
     expect(new Set(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).size).toBe(
       objects.length,
     );
-    for (const { kind, metadata } of own)
+    for (const { kind, metadata } of own) {
       expectFor(kind, metadata.labels).toEqual(
         expect.objectContaining({
           'helm.sh/chart': 'vestibule-0.1.0',
@@ -93,6 +94,7 @@ describe.each(scenarios)('%s', (scenario) => {
           'app.kubernetes.io/managed-by': 'Helm',
         }),
       );
+    }
     expect(JSON.stringify(objects)).not.toContain('insecureSkipTLSVerify');
   });
 
@@ -122,12 +124,13 @@ describe.each(scenarios)('%s', (scenario) => {
         false,
         undefined,
       ]);
-      for (const volume of spec.volumes ?? [])
+      for (const volume of spec.volumes ?? []) {
         expect(
           Object.keys(volume).filter(
             (key) => !['name', 'secret', 'configMap', 'persistentVolumeClaim'].includes(key),
           ),
         ).toEqual([]);
+      }
     }
     const aggregated = objects.some(({ kind }) => kind === 'APIService');
     expect(pods.map(({ spec }) => spec.automountServiceAccountToken)).toEqual([aggregated, false]);
@@ -157,8 +160,9 @@ describe.each(scenarios)('%s', (scenario) => {
     const ports = spec.containers[0].ports.map(({ name }: { name: string }) => name);
     for (const {
       spec: { ports: led },
-    } of objects.filter(({ kind }) => kind === 'Service'))
+    } of objects.filter(({ kind }) => kind === 'Service')) {
       for (const { targetPort } of led) expect(ports).toContain(targetPort);
+    }
     // with subPath a mount would never hear of a Secret that changes
     expect(
       spec.containers[0].volumeMounts.filter(
@@ -242,8 +246,9 @@ test('an umbrella chart with globals of its own turns it on and off', async () =
 test('what is missing is said all at once', async () => {
   const { code, error } = await helm!.template([]);
   expect(code).not.toBe(0);
-  for (const name of ['baseURL', 'image.repository', 'store.type', 'mail.smtp.existingSecret'])
+  for (const name of ['baseURL', 'image.repository', 'store.type', 'mail.smtp.existingSecret']) {
     expect(error).toContain(`\n${name} is empty: `);
+  }
 });
 
 const base = {
@@ -448,16 +453,18 @@ test('notes say how to reach it, who its first operator is, and what is not safe
     'UNSAFE: mail is kept',
     'snapshots of the volume, which holds the keys too',
     'networkPolicy.enabled closes them',
-  ])
+  ]) {
     expect(trial).toContain(part);
+  }
   const all = await notesFor(valuesOf('everything'));
   for (const part of [
     'helm test vestibule --namespace identity',
     'system:masters',
     'the Secret vestibule-keys apart from them',
     '3.5.33 or 3.6.14',
-  ])
+  ]) {
     expect(all).toContain(part);
+  }
   for (const part of ['port-forward', 'UNSAFE', 'closes them']) expect(all).not.toContain(part);
   expect(await notesFor(valuesOf('etcd'))).toContain('give your address in config.operators');
 });

@@ -128,7 +128,7 @@ function podFrom({
 
 test('everything that is rendered is taken, read strictly and without a warning', async () => {
   const seen = new Set<string>();
-  for (const [of, rendered] of everything)
+  for (const [of, rendered] of everything) {
     for (const one of rendered) {
       if (definitions.length === 0 && others.has(one.kind)) continue;
       expectFor(
@@ -137,6 +137,7 @@ test('everything that is rendered is taken, read strictly and without a warning'
       ).toEqual('taken');
       seen.add(one.kind);
     }
+  }
   expect([...others].filter((kind) => seen.has(kind))).toEqual(
     definitions.length === 0 ? [] : [...others],
   );
@@ -164,8 +165,12 @@ test('every pod is admitted where Pod Security is "restricted"', async () => {
       core('ServiceAccount', workload.spec.template.spec.serviceAccountName),
       'pods',
     );
-    for (const pod of [podFrom(workload), { ...tested, metadata: { name: tested.metadata.name } }])
+    for (const pod of [
+      podFrom(workload),
+      { ...tested, metadata: { name: tested.metadata.name } },
+    ]) {
       expectFor([of, pod.metadata.name], await objects.tries(pod, 'pods')).toEqual('taken');
+    }
   }
 });
 
@@ -183,10 +188,11 @@ test('what is misspelt, wrong or unsafe would not have been', async () => {
     }),
   ).toMatch(/^422 .*spec\.strategy\.rollingUpdate/);
   const monitor = only(everything.find(([of]) => of === 'everything')![1], 'ServiceMonitor');
-  if (definitions.length > 0)
+  if (definitions.length > 0) {
     expect(await objects.tries({ ...monitor, spec: { ...monitor.spec, endpoint: [] } })).toContain(
       'unknown field "spec.endpoint"',
     );
+  }
   const [container] = spec.template.spec.containers;
   const unsafe = {
     ...deployment,
@@ -393,8 +399,9 @@ test.each(
       'ca.crt': files.ca,
       'tls.crt': files.cert,
       'tls.key': files.key,
-    }))
+    })) {
       symlinkSync(to, join(place, name));
+    }
     const installs = commands.find((line) => line.startsWith('helm install'))!;
     const given = /--values deploy\S+/.exec(installs)?.[0].split(' ')[1];
     writeFileSync(join(place, 'values.yaml'), values);
@@ -424,7 +431,9 @@ test.each(
           (one) => !before.includes(one) && !/^(Namespace |Secret \S+\/vestibule-)/.test(one),
         ),
       ).toEqual([]);
-    } else await new Release(helm!, namespace).run('uninstall');
+    } else {
+      await new Release(helm!, namespace).run('uninstall');
+    }
   } finally {
     rmSync(place, { recursive: true, force: true });
   }

@@ -35,10 +35,11 @@ async function lives(objects: readonly Rendered[]): Promise<LocalPod> {
   const pod = here.start(objects);
   const [baseURL, url] = await pod.ready;
   const [container] = podOf(objects).spec.containers;
-  for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'])
+  for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
     expectFor(probe, (await exchange(url!, 'GET', container[probe].httpGet.path, {})).code).toEqual(
       200,
     );
+  }
   const args = only(objects, 'Pod').spec.containers[0].args.map((arg: string) =>
     arg.replace(/^--url=.*/, `--url=${url}`),
   );

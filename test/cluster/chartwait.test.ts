@@ -34,7 +34,7 @@ afterAll(async () => {
 
 /** The Secrets that a release finds, as a namespace of the cluster has them. */
 async function createSecrets(namespace: string, names: readonly string[]): Promise<void> {
-  for (const name of names)
+  for (const name of names) {
     await objects.create(
       {
         apiVersion: 'v1',
@@ -49,6 +49,7 @@ async function createSecrets(namespace: string, names: readonly string[]): Promi
       },
       namespace,
     );
+  }
 }
 
 const workload = (kind: 'Deployment' | 'StatefulSet', namespace: string): Promise<any> =>

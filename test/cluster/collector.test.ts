@@ -78,8 +78,9 @@ describe.each(['embedded', 'etcd'] as const)('a real cluster’s controllers, on
   });
   afterAll(async () => {
     await cluster.stopControllers();
-    for (const name of ['of-the-first', 'of-the-second', 'of-no-one'])
+    for (const name of ['of-the-first', 'of-the-second', 'of-no-one']) {
       await admin.delete(`${configMaps}/${name}`, plain);
+    }
     await it?.leave();
   });
 

@@ -23,10 +23,11 @@ export function engine(args: readonly string[], cwd = root): string {
     encoding: 'utf8',
     maxBuffer: 2 ** 28,
   });
-  if (status !== 0)
+  if (status !== 0) {
     throw new Error(
       `${engineProgram} ${args.join(' ')} ended with ${status}: ${stderr.slice(-4_000)}${stdout.slice(-2_000)}`,
     );
+  }
   return stdout;
 }
 
@@ -107,10 +108,11 @@ export function build(
     cached = true,
   }: { tag: string; epoch: number; revision: string; target?: string; cached?: boolean },
 ): string {
-  if (NODE_IMAGE === '')
+  if (NODE_IMAGE === '') {
     throw new Error(
       'NODE_IMAGE does not say which image to build in: run this by hack/test-cluster',
     );
+  }
   const values = { NODE_IMAGE, BASE_IMAGE, SOURCE_DATE_EPOCH: epoch, REVISION: revision };
   engine(
     [

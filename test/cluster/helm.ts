@@ -177,11 +177,14 @@ export async function* everythingRendered(
   helm: Helm,
 ): AsyncGenerator<readonly [of: string, objects: Rendered[]]> {
   for (const scenario of scenarios) yield [scenario, await helm.render(valuesOf(scenario))];
-  for (const name of examples)
+  for (const name of examples) {
     yield [name, await helm.render(['--values', join(chart, '../examples', name, 'values.yaml')])];
-  for (const page of pages)
-    for (const [at, values] of valuesIn(page).entries())
+  }
+  for (const page of pages) {
+    for (const [at, values] of valuesIn(page).entries()) {
       yield [`${page} ${at + 1}`, await helm.render(['--values', valuesFile(values)])];
+    }
+  }
 }
 
 /** Pages that show values of the chart. */

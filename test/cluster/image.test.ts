@@ -57,7 +57,7 @@ test('the last stage runs as an unprivileged user, on Node alone', () => {
 test('its steps, in an empty folder, make what starts and knows the release', async () => {
   const [build, image] = [join(folder, 'build'), join(folder, 'image')];
   checkout(build, ignored);
-  for (const line of stages[0]!.filter((one) => one.startsWith('RUN ')))
+  for (const line of stages[0]!.filter((one) => one.startsWith('RUN '))) {
     execFileSync(
       'bash',
       ['--norc', '-ec', line.slice(4).replaceAll(/(^| )\/image/g, `$1${image}`)],
@@ -67,12 +67,14 @@ test('its steps, in an empty folder, make what starts and knows the release', as
         env: { PATH: process.env.PATH, HOME: folder, SOURCE_DATE_EPOCH: '1700000000' },
       },
     );
+  }
   for (const at of [
     image,
     `${image}.data`,
     ...readdirSync(image, { recursive: true, encoding: 'utf8' }).map((name) => join(image, name)),
-  ])
+  ]) {
     if (lstatSync(at).mtimeMs !== 1_700_000_000_000) throw new Error(`${at} has a time of its own`);
+  }
   expect(readdirSync(image).sort()).toEqual([
     'LICENSE',
     'bin',
@@ -81,8 +83,9 @@ test('its steps, in an empty folder, make what starts and knows the release', as
     'package.json',
     'sbom.cdx.json',
   ]);
-  for (const name of ['typescript', 'jest', 'vite', 'playwright-core'])
+  for (const name of ['typescript', 'jest', 'vite', 'playwright-core']) {
     expectFor(name, existsSync(join(image, 'node_modules', name))).toEqual(false);
+  }
   const { installed, named } = packagesOf(image);
   expect(named).toEqual(installed);
   rmSync(build, { recursive: true });

@@ -91,8 +91,9 @@ function unpack(): void {
   ];
   const below = Number(engine(['image', 'inspect', '--format={{len .RootFS.Layers}}', base]));
   layers = files.map((file, i) => {
-    if (i >= below)
+    if (i >= below) {
       execFileSync('tar', ['-x', '-C', tree, '--no-same-owner', '-f', join(saved, file)]);
+    }
     return {
       ours: i >= below,
       size: gzipSync(readFileSync(join(saved, file))).length,
@@ -337,8 +338,9 @@ test('as its first process it has no rights and writes to its volume alone', asy
     NoNewPrivs: '1',
     Seccomp: '2',
   });
-  for (const name of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb'])
+  for (const name of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) {
     expectFor(name, status[name]).toEqual('0'.repeat(16));
+  }
   const write = (at: string): string =>
     container
       .evaluate(

@@ -76,7 +76,7 @@ export class Kubelet {
   /** Starts a pod; one that wants what is not there yet is tried again. */
   async #begin(pod: Rendered): Promise<void> {
     const { uid, name, namespace } = pod.metadata as Metadata;
-    if (!pod.spec.nodeName)
+    if (!pod.spec.nodeName) {
       await this.#admin
         .post(
           `${pathOf(pod)}/binding`,
@@ -89,6 +89,7 @@ export class Kubelet {
           plain,
         )
         .is(201);
+    }
     const running: Running = { ready: false, since: timestamp() };
     const { args } = pod.spec.containers[0];
     if (args[0] === 'healthcheck') {

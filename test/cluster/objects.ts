@@ -73,10 +73,11 @@ export class Objects {
   /** Makes an object, in a namespace where it does not say one; it may be there already. */
   async create(object: Put, namespace?: string): Promise<void> {
     const { code, bytes } = await this.#ask('POST', this.#pathOf(object, namespace), object);
-    if (code !== 201 && code !== 409)
+    if (code !== 201 && code !== 409) {
       throw new Error(
         `${object.kind} ${object.metadata.name}: ${code} ${bytes.toString().slice(0, 1_000)}`,
       );
+    }
   }
 
   /**

@@ -48,13 +48,14 @@ export class LocalPod {
   constructor(objects: readonly Rendered[], held: Held, cluster?: Around) {
     const { spec } = podOf(objects);
     const [{ args, env = [], volumeMounts, ports }] = spec.containers;
-    for (const { name, mountPath } of volumeMounts)
+    for (const { name, mountPath } of volumeMounts) {
       this.#mount(
         mountPath,
         spec.volumes?.find((volume: { name: string }) => volume.name === name),
         objects,
         held,
       );
+    }
     const taken = new Set(
       ports.map(({ containerPort }: { containerPort: number }) => String(containerPort)),
     );
@@ -74,13 +75,14 @@ export class LocalPod {
         valueFrom ? keptIn(held, valueFrom.secretKeyRef) : here(value!),
       ]),
     );
-    if (cluster)
+    if (cluster) {
       Object.assign(environment, {
         KUBERNETES_SERVICE_HOST: '127.0.0.1',
         KUBERNETES_SERVICE_PORT: String(cluster.port),
         SERVICE_ACCOUNT: cluster.account,
         NODE_OPTIONS: `${environment.NODE_OPTIONS ?? ''} --import ${mount}`,
       });
+    }
     this.#child = spawn(process.execPath, [program, ...line], {
       env: { PATH: process.env.PATH, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -104,8 +104,9 @@ class Follower {
             .setEncoding('utf8')
             .on('error', () => {})
             .on('close', () => {
-              if (count(answer.statusCode!, rest) === 200 && !answer.complete && !this.#over)
+              if (count(answer.statusCode!, rest) === 200 && !answer.complete && !this.#over) {
                 this.cut += 1;
+              }
               resolve();
             })
             .on('data', (text: string) => {
@@ -135,13 +136,17 @@ class Follower {
       return;
     }
     const { name } = object.metadata;
-    if (this.#marked || this.#received.has(name) || (type === 'ADDED') === this.state.has(name))
+    if (this.#marked || this.#received.has(name) || (type === 'ADDED') === this.state.has(name)) {
       this.faults.push(
         `${type} ${name} at ${version}, ${this.#marked ? 'which a bookmark said was over' : 'received before'}`,
       );
+    }
     this.#received.add(name);
-    if (type === 'DELETED') this.state.delete(name);
-    else this.state.set(name, object.spec.displayName);
+    if (type === 'DELETED') {
+      this.state.delete(name);
+    } else {
+      this.state.set(name, object.spec.displayName);
+    }
   }
 }
 
@@ -252,12 +257,13 @@ test(`two replicas on etcd roll over ${rolls} times under ${watches} watches`, a
     `${acknowledged.size} groups made through ${rolls} restarts; answers ${JSON.stringify(Object.fromEntries([...answers].sort()))} ${JSON.stringify([...said])}; watches began ${followers.reduce((sum, { starts }) => sum + starts, 0)} times, ${followers.reduce((sum, { cut }) => sum + cut, 0)} cut\n`,
   );
   expect(held).toEqual(acknowledged);
-  for (const follower of followers)
+  for (const follower of followers) {
     await eventually(
       async () => follower.state.size,
       (size) => size >= held.size,
       30_000,
     );
+  }
   await Promise.all(followers.map((follower) => follower.stop()));
   for (const follower of followers) {
     expect(follower.faults).toEqual([]);
@@ -272,7 +278,8 @@ test(`two replicas on etcd roll over ${rolls} times under ${watches} watches`, a
     [...answers.keys()].filter((one) => one.startsWith('5') && !one.startsWith('503')),
   ).toEqual([]);
   expect([...answers.keys()].filter((one) => one.startsWith('4') && one !== '409')).toEqual([]);
-  for (const replica of it.replicas)
+  for (const replica of it.replicas) {
     expect(replica.complaints).not.toMatch(/"level":"(error|fatal)"/);
+  }
   await it.available();
 });

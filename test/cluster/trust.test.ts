@@ -62,8 +62,9 @@ describe.each(['embedded', 'etcd'] as const)(
         'for servers alone': certificate('front-proxy-client', front, { usages: [1] }),
         expired: proxyOf(front, { from: Date.now() - 7_200_000, until: Date.now() - 3_600_000 }),
       };
-      for (const [which, pair] of Object.entries(shown))
+      for (const [which, pair] of Object.entries(shown)) {
         expectFor(which, await spoof(pair)).toEqual(401);
+      }
       expect(await spoof(proxy)).toBe(200);
     });
 
@@ -90,8 +91,9 @@ describe.each(['embedded', 'etcd'] as const)(
       const codes = new Set<number>();
       const over = new AbortController();
       const asking = (async () => {
-        while (!over.signal.aborted)
+        while (!over.signal.aborted) {
           codes.add((await cluster.as('admin').get(`${API}/groups`, plain)).code);
+        }
       })();
       try {
         cluster.believe(`${before.authority.cert}${after.cert}`);

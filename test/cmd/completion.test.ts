@@ -28,8 +28,9 @@ beforeAll(async () => {
   });
   await createClient(service, 'app');
   const { tab } = await signIn(service, 'op@example.test');
-  for (const name of ['alpha', 'beta'])
+  for (const name of ['alpha', 'beta']) {
     await tab.post('groups', { metadata: { name }, spec: { displayName: name } }).is(201);
+  }
   operator = await signedIn(service, tab);
 });
 afterAll(stopAll);
@@ -65,8 +66,9 @@ test('nothing is said where nothing is known, and no service is asked', async ()
     ['get', ''],
     ['get', 'groups', 'al'],
     ['get', '--bogus='],
-  ])
+  ]) {
     expect(await complete(operator, ...args)).toEqual([':4']);
+  }
   expect(await complete({ VESTIBULE_CONTEXTS: '/nowhere/contexts' }, 'get', '')).toEqual([':4']);
   expect(
     await complete({ VESTIBULE_CONTEXTS: import.meta.filename }, 'get', '--context', ''),
@@ -98,8 +100,9 @@ test('there is a script for each shell', async () => {
   for (const [shell, sign] of [
     ['zsh', '#compdef vestibule'],
     ['fish', 'complete -c vestibule'],
-  ])
+  ]) {
     expect((await vestibule(['completion', shell!], {})).out).toContain(sign);
+  }
 });
 
 /** A shell run with a home of its own and the command on its PATH. */

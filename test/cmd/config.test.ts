@@ -265,12 +265,13 @@ test('schema prints the schema, which takes what check takes', async () => {
 });
 
 test('the two words say how they are used, and are completed', async () => {
-  for (const args of [[], ['chek'], ['schema', 'more']])
+  for (const args of [[], ['chek'], ['schema', 'more']]) {
     expect(await vestibule(['config', ...args], {})).toEqual({
       code: 2,
       out: '',
       error: 'vestibule: usage: vestibule config check|schema [settings]\n',
     });
+  }
   expect(await vestibule(['config', 'check', '-o', 'table', '--mock-mail'], {})).toEqual({
     code: 2,
     out: '',
@@ -278,8 +279,9 @@ test('the two words say how they are used, and are completed', async () => {
   });
   const help = await vestibule(['help', 'config'], {});
   expect(help.out).toContain('vestibule config check|schema [settings]');
-  for (const args of [['--help'], ['check', '--help'], ['schema', '-h']])
+  for (const args of [['--help'], ['check', '--help'], ['schema', '-h']]) {
     expect(await vestibule(['config', ...args], {})).toEqual(help);
+  }
   const complete = async (...args: string[]): Promise<string[]> =>
     (await vestibule(['__complete', ...args], {})).out
       .split('\n')
@@ -287,8 +289,9 @@ test('the two words say how they are used, and are completed', async () => {
       .filter(Boolean);
   expect(await complete('config', '')).toEqual(['check', 'schema', ':4']);
   expect(await complete('config', 'check', '--c')).toEqual(['--config', ':4']);
-  for (const word of ['serve', 'config'])
+  for (const word of ['serve', 'config']) {
     expect(await complete(word, '--config', '')).toEqual([':0']);
+  }
   expect(await complete('keys', 'dr')).toEqual(['drop', 'drop-sealing', ':4']);
 });
 
@@ -315,8 +318,9 @@ test('the files that the page shows are ones that the schema takes', async () =>
   const valid = new Ajv2020({ strictTypes: false }).compile(
     JSON.parse((await vestibule(['config', 'schema'], {})).out),
   );
-  for (const text of [beginning!, secrets!])
+  for (const text of [beginning!, secrets!]) {
     expect([valid(parse(text)), valid.errors]).toEqual([true, null]);
+  }
 });
 
 test('a service runs by the file that the page begins with', async () => {
@@ -334,11 +338,12 @@ test('a service runs by the file that the page begins with', async () => {
     await service.until((text) => /^(ready|vestibule:) /m.test(text), 60_000);
     const [, base, url] = /^ready (\S+) (\S+)$/m.exec(service.text)!;
     expect(base).toMatch(/^http:\/\/localhost:\d+$/);
-    for (const path of ['/readyz', '/mailbox'])
+    for (const path of ['/readyz', '/mailbox']) {
       expectFor(
         path,
         (await exchange(url!, 'GET', path, { host: new URL(base!).host })).code,
       ).toEqual(200);
+    }
     expect(existsSync(join(folder, 'data', 'keys.json'))).toBe(true);
     await service.interrupt();
   }

@@ -74,13 +74,14 @@ test('an interrupt lets a renewal finish', async () => {
       void response
         .writeHead(200, { 'content-type': 'application/json' })
         .end(JSON.stringify(value));
-    if (method === 'GET')
+    if (method === 'GET') {
       return json({
         issuer: url,
         device_authorization_endpoint: `${url}/d`,
         token_endpoint: `${url}/t`,
         revocation_endpoint: `${url}/r`,
       });
+    }
     answer = () => json({ access_token: 'new', refresh_token: 'next', expires_in: 3600 });
     asked();
   });
@@ -135,12 +136,13 @@ test('a collection whose pages come too late is asked for whole', async () => {
   const url = await pretend(({ url: path }, response) => {
     heard.push(path!);
     const found = discoveryAt(path!);
-    if (found) response.end(JSON.stringify(found));
-    else if (path!.includes('continue='))
+    if (found) {
+      response.end(JSON.stringify(found));
+    } else if (path!.includes('continue=')) {
       response
         .writeHead(410)
         .end(JSON.stringify({ kind: 'Status', reason: 'Expired', message: 'too old', code: 410 }));
-    else
+    } else {
       response.end(
         JSON.stringify({
           kind: 'ThingList',
@@ -148,6 +150,7 @@ test('a collection whose pages come too late is asked for whole', async () => {
           items: (path!.includes('limit=') ? ['a'] : ['a', 'b']).map(thing),
         }),
       );
+    }
   });
   expect(await vestibule(['get', 'things', '-o', 'name', '--server', url], {})).toEqual({
     code: 0,

@@ -17,8 +17,9 @@ test('a rotation by the command goes step by step', async () => {
   const first = read();
   const before = new Keys(first);
   const [sealed, signature] = [before.seal('key', 'inside'), before.signCookie('a=b')];
-  for (const word of ['use', 'drop', 'drop-sealing', 'new'])
+  for (const word of ['use', 'drop', 'drop-sealing', 'new']) {
     await expect(step(word)).rejects.toThrow();
+  }
   expect(read()).toEqual(first);
   await step('add');
   const added = read();
@@ -27,8 +28,9 @@ test('a rotation by the command goes step by step', async () => {
     expect(added[sort]).toHaveLength(2 * first[sort].length);
   }
   expect(added.signing.map(({ alg }) => alg)).toEqual(['ES256', 'RS256', 'ES256', 'RS256']);
-  for (const word of ['drop', 'drop-sealing'])
+  for (const word of ['drop', 'drop-sealing']) {
     await expect(step(word)).rejects.toThrow(/the newest keys are not active yet/);
+  }
   expect(read()).toEqual(added);
   await step('use');
   const used = new Keys(read());

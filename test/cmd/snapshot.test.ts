@@ -59,13 +59,14 @@ interface Site {
 function site(kind: Kind): Site {
   const directory = temporary();
   sites += 1;
-  if (kind === 'embedded')
+  if (kind === 'embedded') {
     return {
       kind,
       directory,
       flags: ['--data-dir', directory],
       open: () => openEmbedded({ directory: join(directory, 'store') }),
     };
+  }
   const place = { servers: [etcd.endpoint], prefix: `/command${sites}/` };
   return {
     kind,
@@ -131,13 +132,14 @@ describe.each(kinds)(
       const used = await redeem(before, done);
       const verifier = 'v'.repeat(43);
       const unused: URL[] = [];
-      for (let i = 0; i < 2; i++)
+      for (let i = 0; i < 2; i++) {
         unused.push(
           new URL(
             (await done.tab.navigate(authorizationPath('app', 'openid email', verifier)).is(303))
               .headers.location!,
           ),
         );
+      }
       const open = await begin(before);
       await before.tab().delete('mockmessages').is(200);
       await open.tab
@@ -186,9 +188,10 @@ describe.each(kinds)(
       for (const spec of [
         { method: 'EmailCode', code: mail.code },
         { method: 'EmailLink', token: mail.token },
-      ])
+      ]) {
         await waiting.post(`${open.I}/login`, { spec }).fails(404, 'NotFound');
-      for (const callback of [...unused, done.callback])
+      }
+      for (const callback of [...unused, done.callback]) {
         expect(
           (
             await redeem(after, {
@@ -198,6 +201,7 @@ describe.each(kinds)(
             })
           ).body.error,
         ).toBe('invalid_grant');
+      }
       const refresh = new URLSearchParams({
         grant_type: 'refresh_token',
         refresh_token: used.body.refresh_token,
@@ -212,7 +216,7 @@ describe.each(kinds)(
           })
         ).body.error,
       ).toBe('invalid_grant');
-      for (const { body } of [used, lateUse])
+      for (const { body } of [used, lateUse]) {
         expect(
           (
             await after.tab().get('/oauth2/userinfo', {
@@ -221,6 +225,7 @@ describe.each(kinds)(
             })
           ).code,
         ).toBe(401);
+      }
 
       await after.tab().delete('mockmessages').is(200);
       const again = await signIn(after, 'ada@example.test');
@@ -306,8 +311,9 @@ describe.each(kinds)('a restore on %s without what was added since a date', (kin
     expect(restored.out).toMatch(/^objects\/passkeys +1 /m);
     expect(restored.out).not.toContain('--revoke-since DATE');
     const after = await start(to, port);
-    for (const gone of [late, mal.authenticator])
+    for (const gone of [late, mal.authenticator]) {
       await (await passkeyLogin(after, gone)).answer.fails(422, 'Invalid');
+    }
     const { tab } = await signInByPasskey(after, ada.authenticator);
     expect((await tab.get('accounts/~').is(200)).body.status.passkeys).toBe(1);
     expect((await tab.get('passkeys').is(200)).body.items).toHaveLength(1);
@@ -422,12 +428,13 @@ describe.each(kinds)('with a store on %s', (kind) => {
         for (const args of [
           ['snapshot', 'restore', file],
           ['epoch', 'raise', '--yes'],
-        ])
+        ]) {
           expect(await run(...args, ...to.flags)).toEqual(
             failed(
               `${to.directory}/store is in use by process ${process.pid}: one process at a time may open an embedded store`,
             ),
           );
+        }
       });
     }
     expect(await using(to.open(), (storage) => text(storage, 'meta/epoch'))).toBe('2');
@@ -466,8 +473,9 @@ test('what is wrong is said in one line, wrong usage ends with 2', async () => {
   const file = join(folder, 'a');
   expect((await run('snapshot', 'save', file, ...place.flags)).code).toBe(0);
   const usage = 'usage: vestibule snapshot save|restore FILE [flags]';
-  for (const args of [[], ['save'], ['status', 'x'], ['save', 'a', 'b']])
+  for (const args of [[], ['save'], ['status', 'x'], ['save', 'a', 'b']]) {
     expect(await run('snapshot', ...args, ...place.flags)).toEqual(failed(usage, 2));
+  }
   expect(await run('epoch', 'lower', ...place.flags)).toEqual(
     failed('usage: vestibule epoch raise [flags]', 2),
   );
@@ -539,17 +547,19 @@ test('what is wrong is said in one line, wrong usage ends with 2', async () => {
     code: 2,
     error: expect.stringContaining('unknown flag: --bogus'),
   });
-  for (const word of ['snapshot', 'epoch'])
+  for (const word of ['snapshot', 'epoch']) {
     for (const args of [
       [word, '--help'],
       ['help', word],
       [word, 'x', '--help'],
-    ])
+    ]) {
       expect(await run(...args)).toMatchObject({
         code: 0,
         error: '',
         out: expect.stringContaining('--etcd-servers URLS'),
       });
+    }
+  }
   expect(await run('snapshot', 'save', file, ...place.flags)).toEqual(
     failed(`${file} exists already: a snapshot overwrites nothing`),
   );
@@ -619,8 +629,9 @@ const mounts = ((): boolean => {
   async () => {
     const [disk, place] = [join(temporary(), 'disk'), site('embedded')];
     await using(place.open(), async (storage) => {
-      for (let i = 0; i < 12; i++)
+      for (let i = 0; i < 12; i++) {
         await storage.commit([], [{ put: `objects/a/${i}`, value: Buffer.alloc(900_000, i) }]);
+      }
     });
     const file = join(place.directory, 'a');
     expect((await run('snapshot', 'save', file, ...place.flags)).code).toBe(0);

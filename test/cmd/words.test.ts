@@ -67,10 +67,11 @@ test('get finds objects by every spelling of their type', async () => {
     'Group',
     'groups.id.vestibule.org',
     'group.v1alpha1.id.vestibule.org',
-  ])
+  ]) {
     expectFor(type, await says('get', type, 'alpha', '--no-headers')).toEqual(
       expect.stringMatching(/^alpha +The alpha +1 +\S+\n$/),
     );
+  }
   expect(await says('get', 'group', 'alpha', 'beta')).toMatch(
     /^NAME    DISPLAY-NAME   MEMBERS   AGE\nalpha   The alpha      1         \S+\nbeta    The beta       0         \S+\n$/,
   );
@@ -102,8 +103,9 @@ test('get chooses by labels, fields and number, through pages', async () => {
   expect(await names('-l', 'team in (blue)')).toEqual(['alpha']);
   expect(await names('--selector=team!=blue,team')).toEqual(['beta']);
   expect(await names('--field-selector', 'metadata.name=beta')).toEqual(['beta']);
-  for (const size of ['1', '2', '0'])
+  for (const size of ['1', '2', '0']) {
     expectFor(size, await names('-l', 'team', '--chunk-size', size)).toEqual(['alpha', 'beta']);
+  }
   expect(await names('-l', 'team', '--limit=1')).toEqual(['alpha']);
   expect(await run('get', 'groups', '-l', 'team=none')).toEqual({
     code: 0,
@@ -265,8 +267,9 @@ test('patch merges JSON, YAML and files, and says whether anything changed', asy
 });
 
 test('delete needs names, labels or all, waits, and keeps them in a dry run', async () => {
-  for (const name of ['gone-1', 'gone-2', 'gone-3', 'gone-4'])
+  for (const name of ['gone-1', 'gone-2', 'gone-3', 'gone-4']) {
     await make(name, {}, { labels: { team: 'gone' } });
+  }
   expect(await says('delete', 'group', 'gone-1', '--dry-run=server')).toBe(
     'group.id.vestibule.org "gone-1" deleted (server dry run)\n',
   );
@@ -293,17 +296,19 @@ test('delete needs names, labels or all, waits, and keeps them in a dry run', as
     ['--selector', ''],
     ['-l', ' '],
     ['--field-selector', ''],
-  ])
+  ]) {
     expect(await run('delete', 'groups', flag!, value!)).toEqual({
       code: 2,
       out: '',
       error: `vestibule: ${flag === '-l' ? '--selector' : flag} must not be empty; --all deletes every object\n`,
     });
+  }
   await live('alpha');
-  for (const name of ['absent', 'alpha'])
+  for (const name of ['absent', 'alpha']) {
     expect((await as(person)('delete', 'group', name)).error).toBe(
       `Error from server (NotFound): groups.id.vestibule.org "${name}" not found\n`,
     );
+  }
   const leaving = await signIn(service, 'leaving@example.test');
   const own = await signedIn(service, leaving.tab);
   expect(await as(own)('delete', 'account', '~')).toMatchObject({
@@ -376,17 +381,19 @@ test('wrong usage ends with 2, and help with 0', async () => {
     [['completion', 'csh'], /bash\|zsh\|fish/],
     [['help', 'bogus'], /unknown subcommand "bogus"/],
   ];
-  for (const [args, message] of wrong)
+  for (const [args, message] of wrong) {
     expectFor(args, await run(...args)).toEqual({
       code: 2,
       out: '',
       error: expect.stringMatching(message),
     });
+  }
   expect(await says('help', 'get')).toMatch(
     /^vestibule get TYPE \[NAME\.\.\.\] \[flags\]\n[^]*-o, --output FORMAT +json/,
   );
-  for (const word of ['get', 'serve', 'patch'])
+  for (const word of ['get', 'serve', 'patch']) {
     expect(await says(word, '--help')).toBe(await says('help', word));
+  }
   expect(await says('--version')).toBe(await says('version'));
   expect(await says('help')).toMatch(/^vestibule serve[^]*vestibule api-resources/);
 });
@@ -457,8 +464,9 @@ test('what steers a terminal is not printed raw, and tokens are not printed', as
     await asked('get', 'things', 'x', '-o', 'yaml'),
   ];
   other.close();
-  for (const { out, error } of all)
+  for (const { out, error } of all) {
     expect(out + error).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
+  }
   expect(all[0]!.out).toBe('NA\ufffd]0;X\ufffd\ufffdME\na\ufffd]0;x\ufffd\ufffd...\n');
   expect([JSON.parse(all[4]!.out).spec.text, parse(all[5]!.out).spec.text]).toEqual([evil, evil]);
   const {

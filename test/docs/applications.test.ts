@@ -35,8 +35,9 @@ let service: TestService;
 
 beforeAll(async () => {
   const manifests = temporary();
-  for (const { metadata, text } of objectsShown().filter(({ page }) => own.includes(page)))
+  for (const { metadata, text } of objectsShown().filter(({ page }) => own.includes(page))) {
     writeFileSync(join(manifests, `${metadata.name}.yaml`), text);
+  }
   writeFileSync(
     join(manifests, 'staff.yaml'),
     `apiVersion: id.vestibule.org/v1alpha1\nkind: Group\nmetadata: { name: staff }\nspec: { displayName: Staff, members: [${ada}] }\n`,
@@ -347,7 +348,8 @@ describe('what is explained', () => {
       'proofs/',
       'objects/grants/',
       'objects/policydecisions/',
-    ])
+    ]) {
       expect(kept).toContain(key);
+    }
   });
 });

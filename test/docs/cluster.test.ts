@@ -12,7 +12,7 @@ test('the rules of the page permit the team all Clients, and changes of its own'
   )![0];
   const front = await startFronted();
   const admin = front.caller(front.proxy, master);
-  for (const name of ['wiki', 'wiki-preview', 'other'])
+  for (const name of ['wiki', 'wiki-preview', 'other']) {
     await admin
       .post(
         'clients',
@@ -27,6 +27,7 @@ test('the rules of the page permit the team all Clients, and changes of its own'
         plain,
       )
       .is(201);
+  }
   const { cedar } = (await admin.get('policies/p-1', plain).is(200)).body.spec;
   const ada = front.caller(front.proxy, saying('ada', 'wiki-team'));
   const bob = front.caller(front.proxy, saying('bob', 'system:authenticated'));
@@ -40,8 +41,9 @@ test('the rules of the page permit the team all Clients, and changes of its own'
     'wiki',
     'wiki-preview',
   ]);
-  for (const name of ['wiki', 'wiki-preview'])
+  for (const name of ['wiki', 'wiki-preview']) {
     await ada.patch(`clients/${name}`, rename, plain).is(200);
+  }
   await ada.patch('clients/other', rename, plain).fails(403, 'Forbidden');
   await ada.delete('clients/other', plain).fails(403, 'Forbidden');
   await bob.patch('clients/wiki', rename, plain).fails(404, 'NotFound');
@@ -57,8 +59,9 @@ test('the rule of the page permits an operator its Client, and no other', async 
     type: 'Public',
     redirectURIs: ['https://app.example.test/callback'],
   };
-  for (const name of ['wiki', 'other'])
+  for (const name of ['wiki', 'other']) {
     await admin.post('clients', { metadata: { name }, spec }, plain).is(201);
+  }
   const { cedar } = (await admin.get('policies/p-1', plain).is(200)).body.spec;
   await admin.post('policies', { spec: { cedar: `${cedar}\n${rule}` } }, plain).is(201);
   const operator = (name: string) =>

@@ -73,8 +73,9 @@ test('the command signs in, creates, looks, follows, changes, imports and delete
     '"displayName": "Readers"',
     'group.id.vestibule.org/staff patched',
     'client.id.vestibule.org "my-app" deleted',
-  ])
+  ]) {
     expect(run.out).toContain(said);
+  }
   const { items } = (await tab.get('accounts').is(200)).body;
   const grace = items.find(({ status }: any) => status.email.address === 'grace@example.org');
   expect(grace).toBeDefined();
@@ -116,8 +117,9 @@ const has = (...programs: string[]): boolean =>
     });
     await run.done;
     expect(run.out).toContain(`"issuer":"${service.baseURL}"`);
-    for (const said of ['"name":"interactions"', 'p-1', 'SHORTNAMES'])
+    for (const said of ['"name":"interactions"', 'p-1', 'SHORTNAMES']) {
       expect(run.out).toContain(said);
+    }
     await run.stop();
   },
 );
@@ -173,8 +175,9 @@ test('keys are changed step by step', async () => {
     1,
     1,
   ]);
-  for (const sort of ['cookies', 'hmac', 'sealing'] as const)
+  for (const sort of ['cookies', 'hmac', 'sealing'] as const) {
     expect(after[sort]).not.toEqual(before[sort]);
+  }
   await run.stop();
 });
 
@@ -250,8 +253,9 @@ test('keys are changed step by step', async () => {
       'client.id.vestibule.org/my-app serverside-applied',
       'client.id.vestibule.org/my-app condition met',
       'manager: kubectl',
-    ])
+    ]) {
       expect(run.out).toContain(said);
+    }
     await run.stop();
   },
 );

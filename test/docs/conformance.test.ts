@@ -63,10 +63,12 @@ test('what is not supported is not in discovery, and refused as the page says', 
     response_types_supported: ['code'],
     claims_parameter_supported: false,
   });
-  for (const absent of ['registration_endpoint', 'backchannel_authentication_endpoint'])
+  for (const absent of ['registration_endpoint', 'backchannel_authentication_endpoint']) {
     expectFor(absent, discovery[absent]).toEqual(undefined);
-  for (const absent of ['address', 'phone'])
+  }
+  for (const absent of ['address', 'phone']) {
     expect(discovery.scopes_supported).not.toContain(absent);
+  }
   const errorOf = async (more: Record<string, string>): Promise<string> => {
     const path = authorizationPath('app', 'openid', 'v'.repeat(43), more);
     const { headers } = await service.tab().navigate(path).is(303);
@@ -137,8 +139,9 @@ test('two replicas on etcd answer in turn, and their keys change while they run'
     });
   try {
     const [first] = await kids();
-    for (const _ of ['one replica', 'the other'])
+    for (const _ of ['one replica', 'the other']) {
       await until(async () => (await kids())[0] !== first);
+    }
     expect(await kids()).toContain(first);
   } finally {
     await service.stop();

@@ -15,8 +15,9 @@ const linked = (page: string): string[] =>
 function fault(page: string, to: string): string | undefined {
   const [path, anchor] = to.split('#') as [string, string | undefined];
   const target = path === '' ? page : relative(root, join(root, dirname(page), path));
-  if (target.startsWith('..') || !existsSync(join(root, target)))
+  if (target.startsWith('..') || !existsSync(join(root, target))) {
     return `${page}: there is no ${to}`;
+  }
   if (anchor === undefined) return undefined;
   return statSync(join(root, target)).isFile() &&
     target.endsWith('.md') &&

@@ -59,10 +59,11 @@ beforeAll(async () => {
       .replace('<32 random bytes, base64url>', randomBytes(32).toString('base64url')),
   );
   proxy = spawn(program, ['--config', file]);
-  for (const stream of [proxy.stdout!, proxy.stderr!])
+  for (const stream of [proxy.stdout!, proxy.stderr!]) {
     stream.on('data', (text: Buffer) => {
       said += text.toString();
     });
+  }
   await settles(
     async () => {
       if (proxy.exitCode !== null) throw new Error(said);

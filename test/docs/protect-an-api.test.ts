@@ -30,8 +30,9 @@ beforeAll(async () => {
   const port = await freePort();
   resource = `http://localhost:${port}`;
   const manifests = temporary();
-  for (const { metadata, text } of objectsShown().filter((one) => one.page === page))
+  for (const { metadata, text } of objectsShown().filter((one) => one.page === page)) {
     writeFileSync(join(manifests, `${metadata.name}.yaml`), text.replaceAll(shown, resource));
+  }
   service = await startTest({
     flags: ['--manifests', manifests, '--operators', 'op@example.test', '--limit-factor', '1000'],
   });

@@ -18,8 +18,9 @@ export const hasCommands = (page: string): boolean => blocksOf(page).some(runs);
 export function folderOf(page: string, said: (text: string) => string = (text) => text): string {
   const folder = temporary();
   const written = new Map<string, string[]>();
-  for (const name of ['bin', 'deploy', 'dist', 'node_modules', 'package.json'])
+  for (const name of ['bin', 'deploy', 'dist', 'node_modules', 'package.json']) {
     symlinkSync(join(root, name), join(folder, name));
+  }
   for (const block of blocksOf(page)) {
     const file = fileOf(block);
     if (!file) continue;

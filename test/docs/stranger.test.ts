@@ -79,7 +79,7 @@ async function drained(limit: Limit, all: readonly string[], amount: number): Pr
 function watches(all: readonly string[]): number {
   const places = new WatchQuota(defaultLimits, new LimitRefusals());
   let open = 0;
-  for (let round = 0; round < 400; round += 1)
+  for (let round = 0; round < 400; round += 1) {
     for (const [i, network] of all.entries()) {
       try {
         places.acquire({ type: 'Browser', interaction: `i${round}-${i}` }, network);
@@ -88,6 +88,7 @@ function watches(all: readonly string[]): number {
         /* refused */
       }
     }
+  }
   return open;
 }
 
@@ -111,7 +112,7 @@ test('the page says what one stranger was measured to get, by each sort of netwo
   const measured: string[] = [];
   for (const [what, time, limit, amount] of rows) {
     const found: number[] = [];
-    for (const of of Object.values(networks))
+    for (const of of Object.values(networks)) {
       found.push(
         (await drained(
           { ...limit, inAll: limit.inAll === undefined ? 1e12 : Math.max(limit.inAll, 1e12) },
@@ -119,6 +120,7 @@ test('the page says what one stranger was measured to get, by each sort of netwo
           amount,
         )) / amount,
       );
+    }
     const all = limit.inAll === undefined ? 'no ceiling' : String(limit.inAll / amount);
     measured.push(`| ${what} | ${time} | ${found.join(' | ')} | ${all} |`);
   }

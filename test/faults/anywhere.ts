@@ -78,8 +78,9 @@ export class Anywhere extends Tab {
     if (typeof why !== 'string') return why;
     this.repeated.push(`${method} ${path.split('?')[0]}: ${why}`);
     const again = await this.#once(method, path, init);
-    if (typeof again === 'string')
+    if (typeof again === 'string') {
       throw new Error(`${method} ${path.split('?')[0]}: ${why}, then ${again}`);
+    }
     return again;
   }
 

@@ -39,11 +39,13 @@ export function halves(directory: string, entries: ReadonlyMap<string, Entry>): 
 /** Every unique value is claimed by the object that has it, and every claim is someone's. */
 function uniqueFaults(kind: AnyKind, entries: ReadonlyMap<string, Entry>): string[] {
   const claimed = new Map<string, string>();
-  for (const object of objectsOf(entries, kind.resource))
+  for (const object of objectsOf(entries, kind.resource)) {
     for (const [field, of] of Object.entries(kind.unique)) {
-      for (const value of [of(object) ?? []].flat())
+      for (const value of [of(object) ?? []].flat()) {
         claimed.set(uniqueKey(kind, field, value), object.metadata.name);
+      }
     }
+  }
   const missing = [...claimed]
     .filter(([key, name]) => entries.get(key)?.value.toString() !== name)
     .map(([key, name]) => `${kind.kind} ${name} has no claim ${key}`);
@@ -73,8 +75,9 @@ function sessions(directory: string, entries: ReadonlyMap<string, Entry>): strin
     if (!key.startsWith('oidc/Session/')) continue;
     const payload = records.open(key, 'Session', value)!;
     if (recordKey('Session', payload.jti!) !== key) faults.push(`${key} is another session's`);
-    if (entries.get(uidKey(payload.uid!))?.value.toString() !== digest(payload.jti!))
+    if (entries.get(uidKey(payload.uid!))?.value.toString() !== digest(payload.jti!)) {
       faults.push(`${key} has no index`);
+    }
     if (!payload.accountId) continue;
     const name = sessionName(payload.accountId, payload.uid!);
     known.add(name);
@@ -82,8 +85,9 @@ function sessions(directory: string, entries: ReadonlyMap<string, Entry>): strin
   }
   for (const { metadata, internal } of objectsOf(entries, 'sessions')) {
     if (!known.has(metadata.name)) faults.push(`Session ${metadata.name} has no library session`);
-    if (!entries.has((internal as { recordKey: string }).recordKey))
+    if (!entries.has((internal as { recordKey: string }).recordKey)) {
       faults.push(`Session ${metadata.name} names a library session that is gone`);
+    }
   }
   return faults;
 }

@@ -44,8 +44,9 @@ class Mortal {
   constructor(storage: Storage) {
     this.storage = new Proxy(storage, {
       get: (target, name) => {
-        if (name === 'commit')
+        if (name === 'commit') {
           return (...made: Parameters<Storage['commit']>) => this.#commit(target, made);
+        }
         return memberOf(target, name);
       },
     });
@@ -88,7 +89,7 @@ describe.each(stores)('a deletion that is interrupted, on %s', (store) => {
     for (let whole = false; !whole; steps += 1) {
       const address = `step${steps}@example.test`;
       const browsers = [];
-      for (const client of clients)
+      for (const client of clients) {
         browsers.push(
           await signIn(service, address, {
             client,
@@ -96,6 +97,7 @@ describe.each(stores)('a deletion that is interrupted, on %s', (store) => {
             parameters: { prompt: 'consent' },
           }),
         );
+      }
       await Promise.all(browsers.map((browser) => redeem(service, browser)));
       const { tab } = browsers[0]!;
       const { name } = (await tab.get('accounts/~').is(200)).body.metadata;

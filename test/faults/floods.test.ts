@@ -292,10 +292,12 @@ test('requests without a cookie are bounded by network', async () => {
   );
   expect([...codes['authorize']!.keys()].sort()).toEqual([303, 429]);
   expect([...codes['device']!.keys()].sort()).toEqual([200, 429]);
-  for (const what of ['emailchallenge', 'passkeychallenge'])
+  for (const what of ['emailchallenge', 'passkeychallenge']) {
     expect([...codes[what]!.keys()].filter((code) => code !== 404 && code !== 429)).toEqual([]);
-  for (const what of ['authorize', 'device'])
+  }
+  for (const what of ['authorize', 'device']) {
     expect(codes[what]!.get(what === 'device' ? 200 : 303)).toBeLessThanOrEqual(windows * 120);
+  }
   expect(interactions).toBeLessThanOrEqual(windows * 120 + 3);
   expect(devices).toBeLessThanOrEqual(windows * 120);
   expect(more).toBeLessThan(windows * 120 * 10);

@@ -48,7 +48,7 @@ describe.each(stores)(
         etcd = await startEtcd();
         storage = await openEtcd({ servers: [etcd.endpoint], prefix: '/vestibule/' });
         replicas = await Served.replicas(2, directory, etcd.endpoint, '', flags);
-      } else
+      } else {
         replicas = [
           await Served.start(
             directory,
@@ -56,6 +56,7 @@ describe.each(stores)(
             { flags: [...flags(0), '--etcd-compaction-interval', '1'] },
           ),
         ];
+      }
       operator = (await signIn(replicas[0]!, 'op@example.test')).tab;
       wire = await Wire.to(ports[0]!);
       watched = await new Watched(
@@ -98,14 +99,17 @@ describe.each(stores)(
         const name = `g${chance.between(1, names)}`;
         const what = chance.next();
         const answer = await tried((tab) => {
-          if (what < 0.4)
+          if (what < 0.4) {
             return tab.post('groups', { metadata: { name }, spec: { displayName: name } });
-          if (what < 0.8)
+          }
+          if (what < 0.8) {
             return tab.patch(`groups/${name}`, { spec: { displayName: `at ${writes}` } });
+          }
           return tab.delete(`groups/${name}`);
         });
-        if (answer && !borne.has(answer.code))
+        if (answer && !borne.has(answer.code)) {
           throw new Error(`${answer.code}: ${answer.bytes.toString()}`);
+        }
         if (answer && answer.code < 300) writes += 1;
       }
     }
@@ -142,11 +146,12 @@ describe.each(stores)(
       if (kind === 'kill' && chance.next() < 0.5) await replicas[to]!.up();
       wire.mend(ports[to]!);
       await replicas[to]!.up();
-      if (kind === 'forget')
+      if (kind === 'forget') {
         await settles(
           async () => watched.lists,
           (now) => now > lists,
         ); // an informer that finds this process down would go on at the other, which remembers
+      }
       await further(chance.between(5, 25));
     }
 
@@ -181,8 +186,9 @@ describe.each(stores)(
       process.stderr.write(
         `seed ${seed}, ${store}: ${order.join()}; ${writes} writes, ${watched.calls.length} callbacks, ${watched.lists} lists, ${watched.connects} connections\n`,
       );
-      for (const served of replicas)
+      for (const served of replicas) {
         expect(served.complaints).not.toMatch(/"level":"(error|fatal)"/);
+      }
     });
 
     test('goes on over a restart with the token it has, and misses nothing', async () => {
@@ -192,10 +198,11 @@ describe.each(stores)(
         .post('groups', { metadata: { name: 'before' }, spec: { displayName: 'before' } })
         .is(201);
       served.kill();
-      if (replicas[1])
+      if (replicas[1]) {
         await at(replicas[1])
           .post('groups', { metadata: { name: 'in-between' }, spec: { displayName: 'in-between' } })
           .is(201);
+      }
       await served.up();
       await at(served)
         .post('groups', { metadata: { name: 'after' }, spec: { displayName: 'after' } })

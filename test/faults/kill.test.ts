@@ -111,10 +111,11 @@ describe.each(stores)(`kill -9 during ${signIns} sign-ins on %s, seed ${seed}`, 
     each(async (person) => {
       for (const seen of person.witnessed) {
         await person.look(seen);
-        if (seen.code)
+        if (seen.code) {
           await seen.tab
             .post(`${seen.path}/login`, { spec: { method: 'EmailCode', code: seen.code } })
             .fails(410, 'Expired');
+        }
       }
     }));
 

@@ -125,7 +125,9 @@ export class Person {
     if ((await this.look(seen)).status.phase === 'LoginRequired') {
       await this.#prove(seen);
       await this.#setUp(seen);
-    } else await this.#agree(seen);
+    } else {
+      await this.#agree(seen);
+    }
     for (;;) {
       const { returnTo } = (await this.look(seen)).status;
       if (!returnTo) throw this.#startAgain();
@@ -145,8 +147,9 @@ export class Person {
       this.mailsLost += 1;
       throw this.#startAgain();
     }
-    for (let i = 0; i < this.#wrongs && seen.triesLeft > 2; i += 1)
+    for (let i = 0; i < this.#wrongs && seen.triesLeft > 2; i += 1) {
       await this.#login(seen, wrong(mail.code));
+    }
     while ((await this.look(seen)).status.phase === 'LoginRequired') {
       if (seen.triesLeft === 0) throw this.#startAgain();
       await this.#login(seen, mail.code);
@@ -161,19 +164,22 @@ export class Person {
     if (answer === 'cut') return void (await this.look(seen));
     if (answer.code === 422) {
       const { triesLeft } = answer.body.details;
-      if (triesLeft >= seen.triesLeft)
+      if (triesLeft >= seen.triesLeft) {
         throw new Error(`a spent try came back: ${triesLeft} left after ${seen.triesLeft}`);
+      }
       seen.triesLeft = triesLeft;
-    } else this.#take(seen, this.#expect(answer, 200));
+    } else {
+      this.#take(seen, this.#expect(answer, 200));
+    }
   }
 
   async #setUp(seen: Witnessed): Promise<void> {
     let answer: Outcome;
-    do
+    do {
       answer = await this.#ask(() =>
         seen.tab.patch(`${seen.path}/account`, { spec: { displayName: this.displayName } }),
       );
-    while (answer === 'cut');
+    } while (answer === 'cut');
     this.accounts.add(this.#expect(answer, 200).body.metadata.name);
     this.named = true;
   }
@@ -233,36 +239,40 @@ export class Person {
 
   async #userinfo({ access }: Tokens): Promise<void> {
     let answer: Outcome;
-    do
+    do {
       answer = await this.#ask(() =>
         this.#tab.get('/oauth2/userinfo', {
           plain: true,
           headers: { authorization: `Bearer ${access}` },
         }),
       );
-    while (answer === 'cut');
+    } while (answer === 'cut');
     const { sub, email, name } = this.#expect(answer, 200).body;
     this.accounts.add(sub);
-    if (email !== this.address || name !== this.displayName)
+    if (email !== this.address || name !== this.displayName) {
       throw new Error(`${this.address} received ${JSON.stringify(answer.body)}`);
+    }
   }
 
   /** Reads an interaction, which must be where it was acknowledged to be, or further. */
   async look(seen: Witnessed): Promise<any> {
     let answer: Outcome;
-    do answer = await this.#ask(() => seen.tab.get(seen.path));
-    while (answer === 'cut');
+    do {
+      answer = await this.#ask(() => seen.tab.get(seen.path));
+    } while (answer === 'cut');
     return this.#take(seen, this.#expect(answer, 200)).body;
   }
 
   #take(seen: Witnessed, answer: Answer): Answer {
     const { phase, emailChallenge } = answer.body.status;
-    if (order.indexOf(phase) < order.indexOf(seen.phase))
+    if (order.indexOf(phase) < order.indexOf(seen.phase)) {
       throw new Error(`an interaction went from ${seen.phase} back to ${phase}`);
-    if (emailChallenge && emailChallenge.triesLeft > seen.triesLeft)
+    }
+    if (emailChallenge && emailChallenge.triesLeft > seen.triesLeft) {
       throw new Error(
         `a spent try came back: ${emailChallenge.triesLeft} left after ${seen.triesLeft}`,
       );
+    }
     seen.phase = phase;
     if (emailChallenge) seen.triesLeft = emailChallenge.triesLeft;
     if (answer.body.status.account) this.accounts.add(answer.body.status.account.name);
@@ -280,10 +290,11 @@ export class Person {
   }
 
   #expect(answer: Answer, code: number): Answer {
-    if (answer.code !== code)
+    if (answer.code !== code) {
       throw new Error(
         `${this.address}: expected ${code}, got ${answer.code}: ${answer.bytes.toString().slice(0, 400)}`,
       );
+    }
     return answer;
   }
 

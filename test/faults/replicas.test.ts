@@ -117,10 +117,11 @@ describe('two processes on one etcd', () => {
       const answer = await ask();
       const took = performance.now() - from;
       if (answer.code === code) return { took, answered };
-      if (answer.code !== 200 || took > 20_000)
+      if (answer.code !== 200 || took > 20_000) {
         throw new Error(
           `${answer.code} after ${took} ms: ${answer.bytes.toString().slice(0, 300)}`,
         );
+      }
     }
   }
 
@@ -170,8 +171,9 @@ describe('two processes on one etcd', () => {
       ]);
       tokens!.push(token);
       refreshes!.push(again);
-      for (const one of [here, there])
+      for (const one of [here, there]) {
         expect((await refreshed(one, latest).is(400)).body.error).toBe('invalid_grant');
+      }
       await at(there, tab).get('accounts/~').is(200);
     }
     tell('the access token of a revoked grant', tokens!);

@@ -213,10 +213,11 @@ export class Served {
   /** What it served from, while no one does; nothing where that was removed or does not answer. */
   async #store(): Promise<Storage | undefined> {
     const at = this.#flags.indexOf('--etcd-servers');
-    if (at >= 0)
+    if (at >= 0) {
       return openEtcd({ servers: this.#flags[at + 1]!.split(','), prefix: '/vestibule/' }).catch(
         () => undefined,
       );
+    }
     const directory = join(this.directory, 'store');
     return existsSync(directory) ? openEmbedded({ directory }) : undefined;
   }
@@ -242,8 +243,9 @@ export class Served {
     try {
       await this.#launch();
     } catch (error) {
-      if (starts === 1 || !this.complaints.endsWith('vestibule: etcd did not answer\n'))
+      if (starts === 1 || !this.complaints.endsWith('vestibule: etcd did not answer\n')) {
         throw error;
+      }
       await this.#supervised(starts - 1);
     }
   }

@@ -50,8 +50,9 @@ async function write(values: ReadonlyMap<string, Buffer>): Promise<void> {
     );
   } catch (error) {
     if (!(error instanceof UnknownOutcomeError || error instanceof UnavailableError)) throw error;
-    if ((await answered(() => storage.get(first))).entry!.revision === revision)
+    if ((await answered(() => storage.get(first))).entry!.revision === revision) {
       await write(values);
+    }
   }
 }
 
@@ -72,13 +73,15 @@ async function change(
   let highest = resident();
   for (let round = 1; round <= rounds; round += 1) {
     await write(values);
-    for (const reader of readers)
+    for (const reader of readers) {
       await reader.until(({ events }) => events.length >= from + (round - 2) * objects, 30_000);
+    }
     highest = Math.max(highest, resident());
     readers.forEach(dropText);
   }
-  for (const reader of readers)
+  for (const reader of readers) {
     await reader.until(({ events }) => events.length >= from + rounds * objects, 30_000);
+  }
   return highest;
 }
 

@@ -44,8 +44,9 @@ export function conforms(kind: AnyKind, samples: Samples): void {
       });
       object = await service.store.change(service.store.systemCall(), async (tx) => {
         const labels = { sample: 'yes' };
-        if (!(await tx.get(kind, name)))
+        if (!(await tx.get(kind, name))) {
           return tx.create(kind, { metadata: { name, labels }, ...rest } as never);
+        }
         return tx.update(kind, name, (next: KindObject) => {
           Object.assign(next, rest);
           next.metadata.labels = labels;
@@ -72,8 +73,9 @@ export function conforms(kind: AnyKind, samples: Samples): void {
         ['patch', 'patch'],
         ['update', 'put'],
         ['delete', 'delete'],
-      ] as const)
+      ] as const) {
         expect(item[method] !== undefined).toBe(kind.verbs.includes(verb));
+      }
     });
 
     test('answers a GET and a list alike, internal never on the wire', async () => {
@@ -134,7 +136,7 @@ export function conforms(kind: AnyKind, samples: Samples): void {
     });
 
     const writable = kind.verbs.includes('patch');
-    if (writable)
+    if (writable) {
       test('moves its version on a change alone, and never takes a status', async () => {
         const before = (await operator.get(at()).is(200)).body;
         const same = await operator
@@ -158,14 +160,17 @@ export function conforms(kind: AnyKind, samples: Samples): void {
         expect(labelled.metadata.labels).toBeUndefined();
         expect(labelled.metadata.generation).toBe(after.metadata.generation);
       });
+    }
 
-    if (writable)
+    if (writable) {
       test('names each invalid field', async () => {
         await operator.patch(at(), { spec: { bogus: 1 } }).fails(422, 'Invalid', 'spec.bogus');
-        for (const { spec, field } of samples.invalid ?? [])
+        for (const { spec, field } of samples.invalid ?? []) {
           await operator.patch(at(), { spec }).fails(422, 'Invalid', field);
+        }
         await operator.patch(at(), { kind: null }).fails(400, 'BadRequest');
         await operator.patch(at(), { spec: null }).fails(422, 'Invalid', 'spec');
       });
+    }
   });
 }

@@ -130,11 +130,12 @@ describe('a line of text for people', () => {
 
   test.each(lines)('%s accepts no hidden text', (_, schema) => {
     const validator = new Validator(schema);
-    for (const [what, text] of hidden)
+    for (const [what, text] of hidden) {
       expectFor(
         what,
         validator.check(text, 'spec.x').map(({ field }) => field),
       ).toEqual(['spec.x']);
+    }
     for (const text of plain) expectFor(text, validator.check(text, 'spec.x')).toEqual([]);
   });
 });

@@ -39,9 +39,10 @@ test.each(able('create'))('no wrong type in a new %s is an internal error', asyn
 test.each(able('patch'))('no wrong type in a patch of %s is an internal error', async (_, kind) => {
   const { body } = await operator.get(kind.resource).is(200);
   const names: string[] = body.items.map(({ metadata }: any) => metadata.name);
-  for (const name of names.slice(0, 1))
+  for (const name of names.slice(0, 1)) {
     for (const spec of specsOf(kind.spec)) {
       const { code } = await operator.patch(`${kind.resource}/${name}?dryRun=All`, { spec });
       expect({ spec, code, isInternal: code >= 500 }).toEqual({ spec, code, isInternal: false });
     }
+  }
 });

@@ -46,11 +46,12 @@ eachKubectl((found) => {
         out: 'yes\n',
         error: expect.stringMatching(/^(Warning: resource '\w+' is not namespace scoped.*\n*)?$/),
       });
-      if (no)
+      if (no) {
         expect([args, await no.run(['auth', 'can-i', ...args])]).toMatchObject([
           args,
           { code: 1, out: expect.stringMatching(/^no/) },
         ]);
+      }
     }
     expect(
       (await operator.run(['auth', 'can-i', 'create', 'accounts', '--subresource=disable', '-q']))

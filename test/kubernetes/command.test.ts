@@ -312,11 +312,12 @@ test('what is wrong is said with the exit code that goes with it', async () => {
     1,
     'vestibule: your sign-in has ended: vestibule login\n',
   ]);
-  for (const word of ['kubeconfig', 'credential'])
+  for (const word of ['kubeconfig', 'credential']) {
     expect(await wrong({ VESTIBULE_CONTEXTS: file('none') }, word)).toEqual([
       1,
       'vestibule: you are not signed in: vestibule login URL\n',
     ]);
+  }
   expect(await wrong({ VESTIBULE_CONTEXTS: plain }, 'login', service.baseURL)).toEqual([
     1,
     expect.stringMatching(/cannot be reached: (self-signed|unable to verify)/),

@@ -90,10 +90,11 @@ eachKubectl((found) => {
       'Group',
       'groups.id.vestibule.org',
       'groups.v1alpha1.id.vestibule.org',
-    ])
+    ]) {
       expectFor(spelling, await operator.says('get', spelling, name, '-o', 'name')).toEqual(
         `group.id.vestibule.org/${name}\n`,
       );
+    }
     expect(
       await operator.says(
         'get',
@@ -102,10 +103,11 @@ eachKubectl((found) => {
         'jsonpath={.apiVersion} {.spec.displayName}',
       ),
     ).toBe('id.vestibule.org/v1alpha1 Spelled');
-    for (const more of [[], ['-o', 'name'], ['-w']])
+    for (const more of [[], ['-o', 'name'], ['-w']]) {
       expect(await operator.fails('get', 'groups', 'absent', ...more)).toBe(
         'Error from server (NotFound): groups.id.vestibule.org "absent" not found\n',
       );
+    }
     expect(await operator.fails('get', 'pods')).toContain(
       `the server doesn't have a resource type "pods"`,
     );

@@ -191,8 +191,9 @@ describe.each(stores)('an API server of its own on %s', (store) => {
       try {
         // A watch says nothing when it begins, so that changes go on until it shows one.
         await kubectl.says('create', '-f', file(fischer(name)));
-        for (let i = 0; !watch.text.includes(name); i += 1)
+        for (let i = 0; !watch.text.includes(name); i += 1) {
           await kubectl.says('label', '--overwrite', 'fischer', name, `try=n${i}`);
+        }
         await watch.until((text) => /(ADDED|MODIFIED) /.test(text));
         expect(await kubectl.says('delete', 'fischer', name)).toMatch(
           `fischer.wardle.example.com "${name}" deleted`,

@@ -48,11 +48,13 @@ describe.each(stores)('through a cluster, on %s', (store) => {
 
   test('X-Remote-User is ignored with no certificate and with one of the client CA', async () => {
     const codes: Record<string, number> = {};
-    for (const [which, pair] of Object.entries(shown))
+    for (const [which, pair] of Object.entries(shown)) {
       codes[which] = (await root(pair).get(`${API}/clients`, plain)).code;
+    }
     expect(codes).toEqual({ none: 401, 'a client-CA one': 401, 'the proxy’s': 200 });
-    for (const one of Object.values(shown).slice(0, 2))
+    for (const one of Object.values(shown).slice(0, 2)) {
       await root(one).get(`${API}/policies`, plain).is(200); // as anyone may
+    }
     expect(
       (
         await root(front.proxy)

@@ -307,11 +307,12 @@ describe.each(stores)('@kubernetes/client-node, on %s', (store) => {
           metadata: { name },
         } of (await operator.get(resource).is(200)).body.items) {
           expect(name).toBe(name.toLowerCase());
-          if (verbs.includes('get') && kind !== 'Interaction')
+          if (verbs.includes('get') && kind !== 'Interaction') {
             expectFor(
               kind,
               (await api().read({ apiVersion, kind, metadata: { name } })).metadata!.name,
             ).toEqual(name);
+          }
           break;
         }
       }

@@ -14,13 +14,14 @@ beforeAll(async () => {
   for (const [name, members] of [
     ['alpha', ['x@example.test']],
     ['a-rather-long-name', []],
-  ] as const)
+  ] as const) {
     await cluster.operator
       .post('groups', {
         metadata: { name, labels: { team: 'blue', a: 'b' } },
         spec: { displayName: `<The> & “${name}”`, members },
       })
       .is(201);
+  }
   operator = keep(cluster.service.baseURL, cluster.tokens.operator);
 });
 afterAll(async () => {
@@ -89,8 +90,9 @@ eachKubectl((found) => {
     for (const args of [
       ['get', 'policies'],
       ['get', 'policies', '-o', 'json'],
-    ])
+    ]) {
       await same(args, none, { VESTIBULE_CONTEXTS: file }, ['--server', cluster.service.url]);
+    }
     const person = keep(cluster.service.baseURL, cluster.tokens.person);
     const kubectlOfPerson = cluster.kubectl(found, 'person');
     for (const args of [
@@ -98,7 +100,8 @@ eachKubectl((found) => {
       ['get', 'group', 'alpha'],
       ['get', 'accounts', '-o', 'wide'],
       ['delete', 'group', 'alpha'],
-    ])
+    ]) {
       await same(args, kubectlOfPerson, person);
+    }
   });
 }, 'newest');

@@ -7,13 +7,14 @@ import { stopAll } from '../support/service.js';
 let cluster: Cluster;
 beforeAll(async () => {
   cluster = await openKubernetes();
-  for (const name of ['alpha', 'beta'])
+  for (const name of ['alpha', 'beta']) {
     await cluster.operator
       .post('groups', {
         metadata: { name },
         spec: { displayName: `The ${name}`, members: name === 'beta' ? ['x@example.test'] : [] },
       })
       .is(201);
+  }
 });
 afterAll(async () => {
   cluster?.stop();

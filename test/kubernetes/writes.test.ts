@@ -220,10 +220,11 @@ eachKubectl((found) => {
         file(group(name, { displayName: 'Different' })),
       ),
     ).toBe(`group.id.vestibule.org/${name} configured (server dry run)\n`);
-    for (const verb of ['create', 'apply'])
+    for (const verb of ['create', 'apply']) {
       expect(await operator.says(verb, '--dry-run=server', '-f', file(group(absent)))).toBe(
         `group.id.vestibule.org/${absent} created (server dry run)\n`,
       );
+    }
     expect(await operator.run(['delete', 'group', name, '--dry-run=server'])).toMatchObject({
       code: 0,
       out: expect.stringMatching(/deleted.*\(server dry run\)/),

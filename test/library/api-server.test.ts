@@ -74,12 +74,13 @@ test('is ready, serves its kinds, and has neither pages nor a provider', async (
     components: { securitySchemes: {} },
   });
   expect(JSON.stringify(document)).not.toMatch(/vestibule/i);
-  for (const one of ['/', '/account', '/console', '/assets/style.css', '/oauth2/jwks', '/other'])
+  for (const one of ['/', '/account', '/console', '/assets/style.css', '/oauth2/jwks', '/other']) {
     expect([one, ...(await ask(url + one, { 'Sec-Fetch-Mode': 'navigate' }))]).toMatchObject([
       one,
       404,
       { kind: 'Status', reason: 'NotFound' },
     ]);
+  }
 });
 
 test('without authentication, only this machine is served, by names of its own', async () => {
@@ -99,8 +100,9 @@ test('a token names the operator, and no token is refused', async () => {
   const token = 'a-token-of-enough-characters';
   const { url } = await start({ token });
   expect(await ask(url + path, { Authorization: `Bearer ${token}` })).toMatchObject([200, {}]);
-  for (const headers of [{}, { Authorization: 'Bearer another' }, { Authorization: token }])
+  for (const headers of [{}, { Authorization: 'Bearer another' }, { Authorization: token }]) {
     expect(await ask(url + path, headers as never)).toMatchObject([401, {}]);
+  }
   expect(await ask(`${url}/apis`)).toMatchObject([200, {}]);
   expect(() => bearerToken('short', { user: 'one' })).toThrow('at least 16 characters');
 });

@@ -351,8 +351,9 @@ describe.each(stores)('secrets of a kind, on %s', (store) => {
     written.push(one);
     const { code, body } = await send('POST', '', manifest('long', specWith(one)));
     expect([code, body.details.causes[0].field]).toEqual([422, 'spec.hook']);
-    for (const given of [7, null, ['a'], { a: 'b' }])
+    for (const given of [7, null, ['a'], { a: 'b' }]) {
       expect((await send('POST', '', manifest('odd', { hook: given }))).code).toBe(422);
+    }
   });
 
   test('are nowhere in what is said, logged, stored or saved', async () => {
@@ -378,13 +379,16 @@ describe.each(stores)('secrets of a kind, on %s', (store) => {
     const all = [...emitted, ...everything].join('\n');
     expect(entries.length).toBeGreaterThan(5);
     expect(written.length).toBeGreaterThan(5);
-    for (const { hook, password } of written)
-      for (const text of [hook, password])
+    for (const { hook, password } of written) {
+      for (const text of [hook, password]) {
         for (const form of [
           text,
           Buffer.from(text).toString('base64').replaceAll('=', '').slice(0, -2),
-        ])
+        ]) {
           expectFor(form, all.includes(form)).toEqual(false);
+        }
+      }
+    }
   });
 
   test('are writeOnly in the documents', async () => {

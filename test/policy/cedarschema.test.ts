@@ -64,18 +64,20 @@ describe.each([
           .sort(),
       );
     }
-    for (const { of, subresource } of actions)
+    for (const { of, subresource } of actions) {
       expect(schema.actions[`${of.resource}/${subresource}`]!.appliesTo!.resourceTypes).toEqual([
         of.kind,
       ]);
+    }
   });
 
   test('has the actions that are no verbs', () => {
-    for (const name of ['discovery', 'health', 'page', 'asset', 'provider'])
+    for (const name of ['discovery', 'health', 'page', 'asset', 'provider']) {
       expect(schema.actions[name]!.appliesTo).toMatchObject({
         resourceTypes: ['Path'],
         principalTypes: ['Anonymous'],
       });
+    }
     expect(schema.actions['signIn']!.appliesTo).toMatchObject({
       resourceTypes: ['Client'],
       principalTypes: ['Account'],

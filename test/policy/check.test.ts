@@ -634,7 +634,15 @@ test.each([
 });
 
 test('a message shows what it says', async () => {
-  for (const text of ['', ' ', '\\u{3164}', '\\u{2800}', 'a\\u{200b}b', 'a\\u{e0061}', 'a\\u{a0}b'])
+  for (const text of [
+    '',
+    ' ',
+    '\\u{3164}',
+    '\\u{2800}',
+    'a\\u{200b}b',
+    'a\\u{e0061}',
+    'a\\u{a0}b',
+  ]) {
     expect(
       faultsOf(
         await within(
@@ -642,6 +650,7 @@ test('a message shows what it says', async () => {
         ),
       )[0]?.message,
     ).toMatch(/must show something/);
+  }
   expect(
     faultsOf(
       await within(
@@ -713,9 +722,10 @@ test('what every object inherits is no attribute of anything', async () => {
     for (const caller of [
       { type: 'Anonymous' } as const,
       { type: 'Account', account: 'bcdfghjklmnpqrstvwx4', email: '', operator: false } as const,
-    ])
+    ]) {
       expect(engine.decide({ caller, action: 'list', kind: kindOf('Session') }).allowed).toBe(
         false,
       );
+    }
   }
 });

@@ -128,8 +128,9 @@ const isMine = ({ owner, heldBy }: AnyKind, target: string): boolean =>
 
 function rolesOf(subject: string, kind: AnyKind, target: string): Role[] {
   const roles: Role[] = ['anyone'];
-  if (['person', 'operator'].includes(subject))
+  if (['person', 'operator'].includes(subject)) {
     roles.push('account', ...(kind.owner && isMine(kind, target) ? ['owner' as const] : []));
+  }
   if (['operator', 'master'].includes(subject)) roles.push('operator');
   if (subject === 'operator' && kind.owner && isMine(kind, target)) roles.push('owningOperator');
   if (subject === 'browser' && kind.heldBy && isMine(kind, target)) roles.push('bound');
@@ -182,8 +183,8 @@ describe('the default policy', () => {
   describe.each(kinds.map(({ kind }) => kind))('%s', (name) => {
     const kind = kindOf(name);
     test.each(Object.keys(subjects))('as the table says for the %s', (subject) => {
-      for (const action of asked(kind, kinds, actions))
-        for (const [target, where] of Object.entries(targets(kind)))
+      for (const action of asked(kind, kinds, actions)) {
+        for (const [target, where] of Object.entries(targets(kind))) {
           for (const metadataOnly of [false, true]) {
             const roles = rolesOf(subject, kind, target);
             const wanted =
@@ -201,6 +202,8 @@ describe('the default policy', () => {
               `${subject} ${action} ${target}: ${wanted}`,
             );
           }
+        }
+      }
     });
   });
 
@@ -209,7 +212,7 @@ describe('the default policy', () => {
     test.each(kinds.map(({ kind }) => kind))('gives what operators may do with the %s', (name) => {
       const kind = kindOf(name);
       const may = (role: Role): string[] => table[name]![role]?.split(' ') ?? [];
-      for (const action of may('operator'))
+      for (const action of may('operator')) {
         for (const [target, where] of Object.entries(targets(kind))) {
           const isForAll = [...may('account'), ...may('anyone')].includes(action);
           if (isForAll || isMine(kind, target)) continue;
@@ -217,6 +220,7 @@ describe('the default policy', () => {
           const isAllowed = isEnough || reading.includes(action);
           expect(`${action} ${target}: ${allowed}`).toBe(`${action} ${target}: ${isAllowed}`);
         }
+      }
     });
   });
 
@@ -253,7 +257,7 @@ describe('the default policy', () => {
     test.each(kinds.map(({ kind }) => kind))('gives no change of a %s but of their own', (name) => {
       const kind = kindOf(name);
       const caller = { ...person(true), recentUntil: 0 } as Caller;
-      for (const action of asked(kind, kinds, all))
+      for (const action of asked(kind, kinds, all)) {
         for (const [target, where] of Object.entries(targets(kind))) {
           const isCollection = target === 'the collection';
           const isOwn = kind.owner !== undefined && isMine(kind, target);
@@ -262,6 +266,7 @@ describe('the default policy', () => {
           if (isOwn && action === 'accessrequests/approve') continue;
           expect(`${action} ${target}: ${allowed}`).toBe(`${action} ${target}: ${wanted}`);
         }
+      }
     });
 
     test('gives no action that no rule lists', () => {
@@ -282,9 +287,11 @@ describe('the default policy', () => {
 
   test('lets anyone sign up, sign in, share, and reach what is no object', () => {
     const browser = subjects['browser']!;
-    for (const action of ['discovery', 'health', 'page', 'asset', 'provider'])
-      for (const caller of Object.values(subjects))
+    for (const action of ['discovery', 'health', 'page', 'asset', 'provider']) {
+      for (const caller of Object.values(subjects)) {
         expect(engine.decide({ caller, action, facts: { path: '/x' } }).allowed).toBe(true);
+      }
+    }
     expect(
       engine.decide({
         caller: browser,

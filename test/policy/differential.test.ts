@@ -102,21 +102,26 @@ async function compare(
         .sort()
         .join(',')}`;
       const theirs = oracle.decide(asked);
-      if (allowed) outcome.allowed += 1;
-      else outcome.refused += 1;
+      if (allowed) {
+        outcome.allowed += 1;
+      } else {
+        outcome.refused += 1;
+      }
       if (theirs === 'false error') outcome.errors += 1;
       const { name: _name, object: _object, owner: _owner, ...rest } = asked;
       if (asked.kind && engine.decide({ ...rest, every: true }).allowed) {
         outcome.alike += 1;
-        if (theirs !== ours || !allowed)
+        if (theirs !== ours || !allowed) {
           outcome.differences.push(
             `seed ${seed}, text ${text}, question ${i}: permitted of every object, not of ${asked.name}`,
           );
+        }
       }
-      if (ours !== theirs)
+      if (ours !== theirs) {
         outcome.differences.push(
           `seed ${seed}, text ${text}, question ${i}: ${ours} instead of ${theirs}: ${JSON.stringify({ ...asked, kind: asked.kind?.kind })}`,
         );
+      }
     }
   }
   return outcome;

@@ -149,12 +149,12 @@ describe('what is remembered', () => {
     const one = await open(
       'permit (principal is Account, action == Action::"get", resource is Session) when { resource.owner == principal }; permit (principal, action, resource is Grant) when { context.domain == "x.test" && context.site == "none" };',
     );
-    for (const name of ['a', 'b', 'c'])
+    for (const name of ['a', 'b', 'c']) {
       for (const facts of [
         {},
         { domain: 'x.test' },
         { site: 'none', metadataOnly: true, method: 'Passkey' },
-      ])
+      ]) {
         expect(
           one.decide(
             get(
@@ -165,6 +165,8 @@ describe('what is remembered', () => {
             ),
           ).allowed,
         ).toBe(true);
+      }
+    }
     expect(one.decide(get(account('a'), 'Session', 'b-x')).allowed).toBe(false);
     expect(one.asked).toBe(1);
     expect(one.counts).toMatchObject({ hits: 8, misses: 2, bypasses: 0 });
@@ -189,9 +191,11 @@ describe('what is remembered', () => {
     ['context.site == "same-origin"', { site: 'same-origin' }, { site: 'none' }],
   ])('what a rule mentions does: %s', async (condition, yes, no) => {
     const one = await open(`permit (principal, action, resource) when { ${condition} };`);
-    for (let i = 0; i < 2; i++)
-      for (const facts of [yes, no])
+    for (let i = 0; i < 2; i++) {
+      for (const facts of [yes, no]) {
         expect(one.decide(get(account('a'), 'Session', 'a-x', facts)).allowed).toBe(facts === yes);
+      }
+    }
     expect(one.counts).toMatchObject({ hits: 2, misses: 2 });
   });
 
@@ -240,9 +244,11 @@ describe('what is remembered', () => {
     ['principal is Account', account('a'), { type: 'Anonymous' } as Caller],
   ])('so does who asks: %s', async (condition, yes, no) => {
     const one = await open(`permit (principal, action, resource) when { ${condition} };`);
-    for (let i = 0; i < 2; i++)
-      for (const caller of [yes, no])
+    for (let i = 0; i < 2; i++) {
+      for (const caller of [yes, no]) {
         expect(one.decide(get(caller, 'Session', 'a-x')).allowed).toBe(caller === yes);
+      }
+    }
     expect(one.counts).toMatchObject({ hits: 2, misses: 2 });
   });
 
@@ -278,9 +284,11 @@ describe('what is remembered', () => {
       `permit (principal, action, resource is Session) when { ${condition} };\npermit (principal, action, resource is Grant);`,
     );
     const caller = account('a', { authenticated: Math.floor(Date.now() / 1000) });
-    for (let i = 0; i < 3; i++)
-      for (const kind of ['Session', 'Grant'])
+    for (let i = 0; i < 3; i++) {
+      for (const kind of ['Session', 'Grant']) {
         expect(one.decide(get(caller, kind, 'a-x')).allowed).toBe(true);
+      }
+    }
     expect(one.counts).toMatchObject({ bypasses: 3, hits: 2, misses: 1 });
     jest.spyOn(Date, 'now').mockReturnValue(Date.UTC(3000, 0, 1));
     expect(one.decide(get(caller, 'Session', 'a-x')).allowed).toBe(false);
@@ -455,7 +463,7 @@ describe('the engine', () => {
           ? 'permit (principal, action, resource);'
           : '@id("no") @message("We are closed.") forbid (principal, action, resource);\n@id("yes") permit (principal, action, resource);',
       );
-      for (let n = 0; n < 3; n++)
+      for (let n = 0; n < 3; n++) {
         expect(engine.decide(visit())).toMatchObject(
           i % 2
             ? { allowed: true, policy: `p-${i}` }
@@ -465,6 +473,7 @@ describe('the engine', () => {
                 reasons: [{ rule: 'no', message: 'We are closed.' }],
               },
         );
+      }
     }
     expect(engine.activePolicyName).toBe('p-20');
     expect(engine.decide(visit())).toMatchObject({ allowed: false });
@@ -599,12 +608,14 @@ test('two engines in one process answer each by its own text', async () => {
     'p-2',
     'forbid (principal, action, resource); permit (principal, action == Action::"health", resource);',
   );
-  for (const path of ['/a', '/b'])
-    for (const action of ['discovery', 'health', 'page'])
+  for (const path of ['/a', '/b']) {
+    for (const action of ['discovery', 'health', 'page']) {
       expect(
         [one, other].map(
           (engine) =>
             engine.decide({ caller: { type: 'Anonymous' }, action, facts: { path } }).allowed,
         ),
       ).toEqual([true, false]);
+    }
+  }
 });

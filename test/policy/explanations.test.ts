@@ -50,8 +50,9 @@ describe('explanations', () => {
     const all = fresh();
     const askAll = (owner: string, from: number, now: number): number =>
       evaluations(() => {
-        for (let i = 0; i < 40; i += 1)
+        for (let i = 0; i < 40; i += 1) {
           all.of(asking({ scopesRequested: [`${from + i}`] }), 'p-1', owner, now);
+        }
       });
     expect(askAll('ada', 0, 0)).toBe(4_000);
     expect(askAll('ada', 100, 9_000)).toBe(0);

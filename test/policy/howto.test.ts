@@ -293,9 +293,10 @@ describe('the recipes of the how-to', () => {
       'forbid (principal, action == Action::"signIn", resource) unless { context.assurance == "phr" };',
       'forbid (principal, action == Action::"interactions/login", resource) unless { context has method && context.method == "Passkey" };',
       'forbid (principal, action == Action::"create", resource is Policy) unless { context.methods.contains("Passkey") };',
-    ])
+    ]) {
       expect(await engine.check(`${engine.defaultText}\n${rule}`)).toMatchObject({
         faults: [{ message: expect.stringMatching(/^no operator could create policies/) }],
       });
+    }
   });
 });

@@ -94,17 +94,19 @@ export class Oracle {
   #entity(asked: AuthorizationRequest, type: string, id: string): Entity {
     const { attributes, owner, memberOf } = this.#vocabulary.types.get(type)!;
     const attrs: Record<string, CedarValue> = {};
-    if (attributes['owner'])
+    if (attributes['owner']) {
       attrs['owner'] = {
         __entity: {
           type: 'Account',
           id: owner === 'metadata.name' || id === wholeCollection ? id : ownerOf(id, owner!),
         },
       };
+    }
     if (attributes['browser']) attrs['browser'] = { __entity: { type: 'Browser', id } };
     const facts = entityAttributes[type] && asked.entity(type, id);
-    for (const [name, { read }] of Object.entries(entityAttributes[type] ?? {}))
+    for (const [name, { read }] of Object.entries(entityAttributes[type] ?? {})) {
       attrs[name] = read(facts);
+    }
     const isPrincipal = type === asked.principalType && id === asked.principal;
     const groups = isPrincipal ? asked.groups : ((facts?.['groups'] ?? []) as readonly string[]);
     const parents = memberOf ? groups.map((group) => ({ type: memberOf, id: group })) : [];

@@ -376,7 +376,7 @@ export function question(chance: Chance, vocabulary: Vocabulary): AuthorizationA
   const action = c.of([...vocabulary.actions.keys()]);
   const { groups: named, resources } = vocabulary.actions.get(action)!;
   const caller = someCaller(c);
-  if (named.length === 0)
+  if (named.length === 0) {
     return {
       caller,
       action,
@@ -389,6 +389,7 @@ export function question(chance: Chance, vocabulary: Vocabulary): AuthorizationA
         ...(c.maybe(0.5) && { groups: c.some(groups) }),
       },
     };
+  }
   const resource = c.of(resources);
   const kind = kinds.find((kind) => kind.kind === resource)!;
   const target = c.of([

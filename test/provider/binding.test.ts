@@ -47,13 +47,16 @@ describe('cookies', () => {
       expect(attributes).toMatchObject({ httponly: true, samesite: 'lax' });
       expect(attributes).not.toHaveProperty('domain');
       expect(attributes).not.toHaveProperty('secure');
-      if (name.startsWith('vestibule-interaction'))
+      if (name.startsWith('vestibule-interaction')) {
         expect(path).toMatch(/^\/api\/v1alpha1\/interactions\/[a-z2-7]{32}$/);
-      if (name === 'vestibule-interaction')
+      }
+      if (name === 'vestibule-interaction') {
         expect(path).toBe(`/api/v1alpha1/interactions/${nameOf(value)}`);
+      }
       if (name.startsWith('vestibule-resume')) expect(path).toMatch(/^\/oauth2\/auth\/[\w-]{10,}$/);
-      if (name.startsWith('vestibule-session') || name === 'vestibule-browser')
+      if (name.startsWith('vestibule-session') || name === 'vestibule-browser') {
         expect(path).toBe('/');
+      }
     }
   });
 
@@ -68,10 +71,12 @@ describe('cookies', () => {
       '__Secure-vestibule-interaction',
       '__Secure-vestibule-resume',
     ]);
-    for (const { attributes } of browser.sent)
+    for (const { attributes } of browser.sent) {
       expect(attributes).toMatchObject({ secure: true, httponly: true, samesite: 'lax' });
-    for (const { name, path } of browser.sent)
+    }
+    for (const { name, path } of browser.sent) {
       if (name.startsWith('__Host-')) expect(path).toBe('/');
+    }
     const plain = browser.cookieFor('/')!.replaceAll('__Host-', '');
     expect(await behind.who(browser.cookieFor('/'))).toMatchObject({ type: 'Account' });
     expect(await behind.who(plain)).toBeUndefined();

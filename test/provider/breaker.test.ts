@@ -10,8 +10,9 @@ afterEach(() => {
 });
 
 const fail = (breaker: CircuitBreaker, times: number, version = '1'): void => {
-  for (let i = 0; i < times; i += 1)
+  for (let i = 0; i < times; i += 1) {
     if (breaker.enter('s', version)) breaker.leave('s', version, false);
+  }
 };
 
 test('five failures in a row keep everybody away for half a minute', () => {

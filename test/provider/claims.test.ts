@@ -287,8 +287,9 @@ describe('a supplier that', () => {
     } as never);
     const asked = await toConsent(service, 'openid card');
     expect(asked.consent[1]).toMatchObject({ preview: [] });
-    for (const field of ['previewUnavailable', 'claims'])
+    for (const field of ['previewUnavailable', 'claims']) {
       expect(asked.consent[1]).not.toHaveProperty(field);
+    }
     const { body, sub } = await toTokens(service, asked);
     expect((await userinfo(service, body.access_token).is(200)).body).toEqual({ sub });
     expect((await first()).status).toMatchObject({ outcome: 'Answered', claims: [] });
@@ -552,8 +553,9 @@ describe('a supplier that', () => {
     };
     const becomes = (name: string, expected: string): Promise<unknown> =>
       until(async () => (await availabilityOf(name)) === expected, `${name} ${expected}`);
-    for (let i = 0; i < 4; i += 1)
+    for (let i = 0; i < 4; i += 1) {
       await toConsent(service, 'openid card miles', `p${i}@example.test`);
+    }
     await becomes('miles', 'Available True');
     expect(await availabilityOf('card')).toBe('Available Unknown');
     await toConsent(service, 'openid card miles', 'p4@example.test');

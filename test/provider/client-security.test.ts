@@ -163,8 +163,9 @@ describe('the audience of a client assertion', () => {
       [{}, 'invalid_request'],
       [{ code_challenge }, 'invalid_request'], // by plain
       [{ code_challenge, code_challenge_method: 'S256' }, 'none'],
-    ] as const)
+    ] as const) {
       expectFor(more, await asked('challenged', 'par', house.baseURL, more)).toEqual(error);
+    }
   });
 
   test('is the issuer, as one string; a Client may be permitted the endpoint as well', async () => {
@@ -190,14 +191,16 @@ describe('the audience of a client assertion', () => {
       ['introspect', at('token'), false, true],
       ['introspect', at('introspect'), false, true],
     ];
-    for (const [endpoint, aud, strict, lax] of table)
+    for (const [endpoint, aud, strict, lax] of table) {
       for (const [client, passes] of [
         ['strict-audience', strict],
         ['lax-audience', lax],
-      ] as const)
+      ] as const) {
         expectFor([endpoint, aud, client], await asked(client, endpoint, aud)).toEqual(
           passes ? expect.not.stringMatching('invalid_client') : 'invalid_client',
         );
+      }
+    }
   });
 });
 

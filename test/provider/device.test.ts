@@ -51,11 +51,12 @@ async function signIn(
   expect(confirm.text).toContain('Vestibule command');
   let answer = await browser.post('/oauth2/device', hidden(confirm.text));
   answer = await browser.go(answer.location!);
-  for (let steps = 0; steps < 2 && /interaction/.test(answer.url.pathname); steps += 1)
+  for (let steps = 0; steps < 2 && /interaction/.test(answer.url.pathname); steps += 1) {
     answer = await browser.go(
       (await browser.act(/interactions\/(\w+)/.exec(answer.url.pathname)![1]!, { account }))
         .returnTo,
     );
+  }
   expect(answer.text).toContain('Your device is connected');
   return oidc.pollDeviceAuthorizationGrant(rp.config, {
     ...started,
@@ -121,8 +122,9 @@ describe('the command', () => {
       { account: (await house.account()).metadata.name },
       { scope: 'openid offline_access', prompt: 'consent' },
     );
-    for (const token of [tokens.id_token!, tokens.refresh_token!, tokens.access_token, 'x'])
+    for (const token of [tokens.id_token!, tokens.refresh_token!, tokens.access_token, 'x']) {
       await expect(bearer(token)).rejects.toMatchObject({ reason: 'Unauthorized' });
+    }
   });
 
   test('the API’s resource is for it alone', async () => {

@@ -63,8 +63,9 @@ class RecordingParty {
   }
 
   received(claims: Iterable<string>, at = Date.now()): void {
-    for (const claim of claims)
+    for (const claim of claims) {
       this.claims.set(claim, { first: this.claims.get(claim)?.first ?? at, last: at });
+    }
   }
 
   post(path: string, values: Record<string, string>) {
@@ -80,10 +81,11 @@ class RecordingParty {
     const { body } = await this.post('/oauth2/token', values).is(200);
     this.tokens = { refresh_token: this.tokens?.refresh_token, ...body };
     this.used = { first: this.used?.first ?? Date.now(), last: Date.now() };
-    if (body.id_token)
+    if (body.id_token) {
       this.received(
         Object.keys(jose.decodeJwt(body.id_token)).filter((claim) => !ofTheToken.has(claim)),
       );
+    }
   }
 
   async userinfo(): Promise<void> {
@@ -235,9 +237,15 @@ describe.each(stores)('the record of what was sent, over %s', (store) => {
         .find((party) => party.name === payload.aud)!
         .received(Object.keys(payload).filter((claim) => !ofTheToken.has(claim)));
     }
-    for (const party of parties)
-      if (party.claims.size > 0 && party.name.endsWith('hears') && listener.tokens.length > before)
+    for (const party of parties) {
+      if (
+        party.claims.size > 0 &&
+        party.name.endsWith('hears') &&
+        listener.tokens.length > before
+      ) {
         party.used!.last = Date.now();
+      }
+    }
   }
 
   /**
@@ -270,11 +278,12 @@ describe.each(stores)('the record of what was sent, over %s', (store) => {
         wrong: [],
         used: [party.used !== undefined, party.used !== undefined],
       });
-      if (party.used)
+      if (party.used) {
         expectFor(after, [
           fits(Date.parse(first!), party.used.first),
           fits(Date.parse(last!), party.used.last),
         ]).toEqual([true, true]);
+      }
     }
   }
 
@@ -345,8 +354,9 @@ describe.each(stores)('the record of what was sent, over %s', (store) => {
           (needsSession.has(step) && !isSignedIn) ||
           (step === 'withdraw' && !party.used) ||
           (step === 'device' && party.name.endsWith('pairs'))
-        )
+        ) {
           continue;
+        }
         await steps[step]!(party);
         await compare(account, parties, `step ${i}: ${step} at ${party.name}`);
       }

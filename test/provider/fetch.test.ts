@@ -78,10 +78,11 @@ describe('the one way out', () => {
       'data:,x',
       'unix:/run/x.sock',
       '',
-    ])
+    ]) {
       await expect(strict(url, { method: 'GET' })).rejects.toMatchObject({
         name: 'EgressRefusedError',
       });
+    }
     expect(connections).toBe(before);
   });
 
@@ -318,9 +319,11 @@ describe('the egress policy', () => {
       '100.100.100.200',
       'fd00:ec2::254',
       'fd20:ce::254',
-    ])
+    ]) {
       expectFor(address, wide.permits(address, true)).toEqual(false);
-    for (const address of ['64:ff9b::5db8:d822', '2002:5db8:d822::1', '100.64.0.1', 'fd00::1'])
+    }
+    for (const address of ['64:ff9b::5db8:d822', '2002:5db8:d822::1', '100.64.0.1', 'fd00::1']) {
       expectFor(address, wide.permits(address, true)).toEqual(true);
+    }
   });
 });

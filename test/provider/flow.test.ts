@@ -291,8 +291,9 @@ describe('a sign-in', () => {
     const account = (await house.account('spare@example.test')).metadata.name;
     const tokens = await rp.signIn(new Browser(house), { account });
     expect(tokens.claims()).toHaveProperty('sub', account);
-    for (const claim of ['email', 'email_verified', 'name'])
+    for (const claim of ['email', 'email_verified', 'name']) {
       expect(tokens.claims()).not.toHaveProperty(claim);
+    }
   });
 
   test('gives pairwise subjects, one per sector and always the same', async () => {

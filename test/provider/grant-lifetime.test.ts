@@ -96,13 +96,15 @@ describe.each(stores)('how long a copy of a consent lives, on %s', (store) => {
     const indexes = new Map(
       (await list('oidc/copy/')).map(({ key, expires }) => [key.split('/').at(-1), expires!]),
     );
-    for (const { key, expires } of await live('oidc/Grant/'))
+    for (const { key, expires } of await live('oidc/Grant/')) {
       expect(indexes.get(key.split('/').at(-1))).toBeGreaterThanOrEqual(expires!);
+    }
     const grants = new Map(
       (await list('oidc/Grant/')).map(({ key, expires }) => [key.split('/').at(-1), expires!]),
     );
-    for (const { key, expires } of await live('oidc/grant/'))
+    for (const { key, expires } of await live('oidc/grant/')) {
       expect(grants.get(key.split('/')[2])).toBeGreaterThanOrEqual(expires!);
+    }
   }
 
   test('that no refresh token needs ends a day after its session', async () => {

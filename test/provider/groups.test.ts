@@ -13,11 +13,13 @@ const scopes = [
 ];
 const put = (name: string, members: string[]): Promise<unknown> =>
   service.store.change(service.store.systemCall(), async (tx) => {
-    if (await tx.get(Group, name))
+    if (await tx.get(Group, name)) {
       await tx.update(Group, name, ({ spec }) => {
         spec.members = members;
       });
-    else await tx.create(Group, { metadata: { name }, spec: { displayName: name, members } });
+    } else {
+      await tx.create(Group, { metadata: { name }, spec: { displayName: name, members } });
+    }
   });
 beforeAll(async () => {
   service = await startTest({ flags: ['--limit-factor', '100', '--operators', 'op@example.test'] });

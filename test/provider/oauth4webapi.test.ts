@@ -129,8 +129,9 @@ describe.each(sorts)(
 
     test('introspects its own tokens where it can keep a secret', async () => {
       const tokens = await party.signIn(service.tab(), person(), all, offline);
-      if (!confidential)
+      if (!confidential) {
         return expect(await party.introspect(tokens.access_token)).toEqual({ active: false });
+      }
       expect(await party.introspect(tokens.access_token)).toMatchObject({
         active: true,
         client_id: name,
@@ -190,15 +191,17 @@ describe.each(sorts)(
     ): Promise<void> {
       const keys = createRemoteJWKSet(new URL(server.jwks_uri!));
       const token = await until(async () => {
-        for (const token of tokens)
+        for (const token of tokens) {
           if (
             (
               JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as {
                 sid: unknown;
               }
             ).sid === who.sid
-          )
+          ) {
             return token;
+          }
+        }
         return undefined;
       }, 'the logout token');
       const { payload } = await jwtVerify(token, keys, {
@@ -310,7 +313,7 @@ describe.each(stores)('fifty redemptions of one code at once over two replicas, 
     expect(
       answers.filter(({ code, body: error }) => code === 400 && error.error === 'invalid_grant'),
     ).toHaveLength(49);
-    for (const one of [service, replica])
+    for (const one of [service, replica]) {
       expect(
         (
           await one.tab().get('/oauth2/userinfo', {
@@ -319,6 +322,7 @@ describe.each(stores)('fifty redemptions of one code at once over two replicas, 
           })
         ).code,
       ).toBe(401);
+    }
     expect(await errorOf(party.refresh(won[0]!.body.refresh_token))).toBe('invalid_grant');
   });
 });

@@ -126,16 +126,19 @@ test('one person whom a service does not know keeps no one else from it', async 
   const good = says({ level: 'gold' });
   let unknown = '';
   supplier.answer = (response, question) => {
-    if (question.body.spec.account === unknown)
+    if (question.body.spec.account === unknown) {
       response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
-    else good(response, question);
+    } else {
+      good(response, question);
+    }
   };
   const stranger = await toConsent('stranger@example.test', 'openid pass');
   unknown = stranger.account;
-  for (let i = 0; i < 6; i += 1)
+  for (let i = 0; i < 6; i += 1) {
     expect(
       mine((await stranger.tab.get(stranger.path).is(200)).body.status.consent.scopes, 'pass'),
     ).toMatchObject({ previewUnavailable: true });
+  }
   const known = await toConsent('known@example.test', 'openid pass');
   expect(
     mine((await known.tab.get(known.path).is(200)).body.status.consent.scopes, 'pass').preview,

@@ -85,8 +85,9 @@ describe('discovery', () => {
     const text = await (await get('/.well-known/openid-configuration')).text();
     const document = JSON.parse(text) as Record<string, unknown>;
     expect(text).not.toContain('"HS');
-    for (const [name, values] of Object.entries(document))
+    for (const [name, values] of Object.entries(document)) {
       if (name.includes('_alg_')) expect(values).not.toContain('none');
+    }
     expect(document).not.toHaveProperty('registration_endpoint');
     const { keys } = (await (await get('/oauth2/jwks')).json()) as {
       keys: { alg: string; d?: string }[];
@@ -314,7 +315,7 @@ describe('authorization', () => {
     expect(answer.status).toBe(303);
     const to = new URL(answer.headers.get('location')!, house.baseURL);
     expect([to.pathname, to.searchParams.get('state')]).toEqual(['/oauth2/auth', 'a&b=c']);
-    for (const long of ['x'.repeat(9_000)])
+    for (const long of ['x'.repeat(9_000)]) {
       expect(
         (
           await fetch(`${house.address}/oauth2/auth`, {
@@ -324,6 +325,7 @@ describe('authorization', () => {
           })
         ).status,
       ).toBe(400);
+    }
     expect(
       (
         await fetch(`${house.address}/oauth2/auth`, {
@@ -470,8 +472,9 @@ describe('floods', () => {
       ['/oauth2/logout', 'GET'],
     ] as const) {
       const statuses: number[] = [];
-      for (let i = 0; i < 7; i += 1)
+      for (let i = 0; i < 7; i += 1) {
         statuses.push((await fetch(small.address + path, { method, redirect: 'manual' })).status);
+      }
       expectFor(path, [statuses.at(-1), statuses.filter((status) => status === 429)]).toEqual([
         429,
         [429],

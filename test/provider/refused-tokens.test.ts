@@ -58,10 +58,11 @@ describe.each(stores)('a refused token request spends nothing, over %s', (store)
         parameters: { prompt: 'consent' },
       }),
     );
-    for (let i = 0; i < 3; i += 1)
+    for (let i = 0; i < 3; i += 1) {
       expect((await renewal(body.refresh_token, elsewhere).is(400)).body.error).toBe(
         'invalid_target',
       );
+    }
     const next = (await renewal(body.refresh_token).is(200)).body;
     expect(next.refresh_token).not.toBe(body.refresh_token);
     expect((await renewal(next.refresh_token, elsewhere).is(400)).body.error).toBe(
@@ -78,8 +79,9 @@ describe.each(stores)('a refused token request spends nothing, over %s', (store)
       scope: 'openid offline_access',
       parameters: { prompt: 'consent' },
     });
-    for (let i = 0; i < 2; i += 1)
+    for (let i = 0; i < 2; i += 1) {
       expect((await exchange(signedIn, elsewhere).is(400)).body.error).toBe('invalid_target');
+    }
     const { body } = await exchange(signedIn).is(200);
     expect(body.refresh_token).toBeTruthy();
     expect((await exchange(signedIn, elsewhere).is(400)).body.error).toBe('invalid_grant');
@@ -140,8 +142,9 @@ describe.each(stores)('a refused token request spends nothing, over %s', (store)
         client_id: 'vestibule',
         ...more,
       });
-    for (let i = 0; i < 2; i += 1)
+    for (let i = 0; i < 2; i += 1) {
       expect((await poll(elsewhere).is(400)).body.error).toBe('invalid_target');
+    }
     await poll().is(200);
     expect((await poll().is(400)).body.error).toBe('invalid_grant');
   });

@@ -80,8 +80,9 @@ describe.each(stores)('a proof that is sent again, on %s', (store) => {
     const tab = service.tab();
     const code = async (): Promise<string> => {
       const request = await party.request('openid', { code_challenge: '', nonce: '' });
-      for (const name of ['code_challenge', 'code_challenge_method'])
+      for (const name of ['code_challenge', 'code_challenge_method']) {
         request.url.searchParams.delete(name);
+      }
       const back = await party.send(tab, request, 'ada@example.test');
       return back.searchParams.get('code')!;
     };

@@ -85,12 +85,13 @@ describe.each(stores)('bounds of what is kept of a request, on the %s store', (s
         const fields = usual();
         fields.set(name, 'a'.repeat(length));
         let answer = await send(path, method, fields);
-        if (method === 'POST' && path === '/oauth2/auth')
+        if (method === 'POST' && path === '/oauth2/auth') {
           answer = await send(
             '/oauth2/auth',
             'GET',
             new URL(answer.headers.location!, service.url).search.slice(1),
           );
+        }
         const { code, body, headers } = answer;
         const description = `${name} is over ${length - 1} bytes`;
         if (hints.includes(name)) {
@@ -106,12 +107,13 @@ describe.each(stores)('bounds of what is kept of a request, on the %s store', (s
             'invalid_request',
           ]);
           expect(back.searchParams.get('state')).toBe(name === 'state' ? null : 'state');
-        } else
+        } else {
           expectFor(name, [code, headers.location, body]).toEqual([
             400,
             undefined,
             { error: 'invalid_request', error_description: description },
           ]);
+        }
         expect(await kept()).toBe(before);
       }
     },

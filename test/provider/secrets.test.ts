@@ -52,9 +52,11 @@ test('a dump of the store holds nothing that opens anything', async () => {
   ];
   const { entries } = await kept.storage.list({ start: '!', end: '~~' });
   expect(entries.length).toBeGreaterThan(15);
-  for (const { key, value } of entries)
-    for (const secret of secrets)
+  for (const { key, value } of entries) {
+    for (const secret of secrets) {
       expect([key.includes(secret), value.includes(secret)]).toEqual([false, false]);
+    }
+  }
 });
 
 describe.each(stores)('after sign-ins, previews, releases and refusals, on %s', (store) => {

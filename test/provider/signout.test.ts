@@ -106,8 +106,9 @@ describe('signing out on our page', () => {
 
 describe('a request to sign out that cannot be believed', () => {
   test('asks, says what is wrong, repeats nothing of it, signs out and leads nowhere', async () => {
-    for (const name of ['wrong-hint', 'another-app'])
+    for (const name of ['wrong-hint', 'another-app']) {
       await house.client(name, { postLogoutRedirectURIs: ['https://rp.example.test/bye'] });
+    }
     const rp = await RelyingParty.of(house, 'wrong-hint');
     const account = (await house.account()).metadata.name;
     const browser = new Browser(house);
@@ -157,8 +158,9 @@ describe('a request to sign out that cannot be believed', () => {
         true,
         true,
       ]);
-      for (const sent of ['evil.test', 'nonsense', 'no-such-app', token!])
+      for (const sent of ['evil.test', 'nonsense', 'no-such-app', token!]) {
         expect(text).not.toContain(sent);
+      }
       expect(await house.who(browser.cookieFor('/'))).toMatchObject({ account });
     }
     for (const [query] of wrong) {
@@ -193,12 +195,14 @@ describe('notifying Clients', () => {
       const tokens = await notified.signIn(browser, { account });
       await silent.signIn(browser, {});
       const [session] = await house.sessions(account);
-      if (how === 'api') await house.endSession(session!.metadata.name);
-      else
+      if (how === 'api') {
+        await house.endSession(session!.metadata.name);
+      } else {
         await browser.post('/oauth2/logout/confirm', {
           xsrf: xsrfIn((await browser.go('/oauth2/logout')).text),
           logout: 'yes',
         });
+      }
       await until(async () => listener.tokens.length > 0, 'the logout token');
       const jwks = jose.createRemoteJWKSet(new URL(`${house.address}/oauth2/jwks`));
       const { payload, protectedHeader } = await jose.jwtVerify(listener.tokens.pop()!, jwks, {
@@ -282,7 +286,7 @@ test('withdrawing consent ends the tokens of every browser', async () => {
   const rp = await RelyingParty.of(house, 'widespread');
   const account = (await house.account()).metadata.name;
   const tokens: string[] = [];
-  for (let i = 0; i < 45; i += 1)
+  for (let i = 0; i < 45; i += 1) {
     tokens.push(
       (
         await rp.signIn(
@@ -292,14 +296,16 @@ test('withdrawing consent ends the tokens of every browser', async () => {
         )
       ).refresh_token!,
     );
+  }
   const name = grantName(account, 'widespread');
   await house.store.change(house.store.systemCall(), (tx) => tx.delete(Grant, name));
   await until(
     async () => (await house.storage.list(prefixRange(`oidc/copy/${name}/`))).entries.length === 0,
     'the end of all copies',
   );
-  for (const token of tokens)
+  for (const token of tokens) {
     expect((await outcome(oidc.refreshTokenGrant(rp.config, token))).error).toBe('invalid_grant');
+  }
 });
 
 test('narrowing what was agreed to ends a copy that was made while it was on its way', async () => {
@@ -388,8 +394,9 @@ describe('a session', () => {
     const first = new Browser(house);
     await rp.signIn(first, { account }, { scope: 'openid' });
     await new Promise((resolve) => setTimeout(resolve, 1100));
-    for (let i = 0; i < 49; i += 1)
+    for (let i = 0; i < 49; i += 1) {
       await rp.signIn(new Browser(house), { account }, { scope: 'openid' });
+    }
     await house.identity.settled();
     expect(await house.who(first.cookieFor('/'))).toMatchObject({ account });
     await rp.signIn(new Browser(house), { account }, { scope: 'openid' });

@@ -52,10 +52,11 @@ describe('refresh tokens', () => {
   test('of a Client that authenticates stay until the last third of their life', async () => {
     clock.own();
     const { rp, tokens } = await signedIn('steady');
-    for (let i = 0; i < 3; i += 1)
+    for (let i = 0; i < 3; i += 1) {
       expect(await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!)).toMatchObject({
         refresh_token: tokens.refresh_token,
       });
+    }
     const life = house.settings.limits.refreshTokenLifetime;
     clock.advance(0.6 * life);
     expect(await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!)).toMatchObject({
@@ -116,9 +117,11 @@ describe('refresh tokens', () => {
   test('survive the sign-out of the session; access tokens bound to it do not', async () => {
     const { rp, tokens, account } = await signedIn('outliving');
     const bound = await signedIn('bound', { scope: 'openid email' });
-    for (const name of [account, bound.account])
-      for (const session of await house.sessions(name))
+    for (const name of [account, bound.account]) {
+      for (const session of await house.sessions(name)) {
         await house.endSession(session.metadata.name);
+      }
+    }
     expect(
       (await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!)).access_token,
     ).toBeTruthy();
@@ -243,8 +246,9 @@ describe('how Clients prove who they are', () => {
       hash,
       'wrong',
       'secret-of-hashed',
-    ])
+    ]) {
       answers.push(((await (await post('hashed', secret)).json()) as { error: string }).error);
+    }
     expect(answers).toEqual([
       'invalid_client',
       'invalid_client',
@@ -307,8 +311,9 @@ describe('how Clients prove who they are', () => {
       [house.baseURL],
       [house.baseURL, 'https://evil.test'],
     ];
-    for (const audience of audiences)
+    for (const audience of audiences) {
       expectFor(audience, await send(await assertion(audience))).toEqual('invalid_client');
+    }
     const racing = await assertion(house.baseURL);
     const errors = await Promise.all(Array.from({ length: 10 }, () => send(racing)));
     expect(errors.filter((error) => error === 'invalid_grant')).toHaveLength(1);

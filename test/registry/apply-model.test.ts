@@ -107,8 +107,9 @@ function pathsOf({ labels, text, level, tags, rows }: Fields): Paths {
     for (const item of items ?? []) paths.set(`${at}/${item}`, true);
   };
   if (labels) paths.set('metadata/labels', true);
-  for (const [key, value] of Object.entries(labels ?? {}))
+  for (const [key, value] of Object.entries(labels ?? {})) {
     paths.set(`metadata/labels/${key}`, value);
+  }
   if (text !== undefined) paths.set('spec/text', text);
   if (level !== undefined) paths.set('spec/level', level);
   list('spec/tags', tags);
@@ -173,8 +174,9 @@ class Model {
       const isKept = containers(path)
         ? owned.some((one) => isUnder(one, path))
         : owned.includes(path);
-      if (isMine && !isKept)
+      if (isMine && !isKept) {
         for (const below of after.keys()) if (isUnder(below, path)) after.delete(below);
+      }
     }
     for (const path of ['metadata', 'spec']) after.set(path, true);
     withoutEmptyLists(after);
@@ -194,12 +196,14 @@ class Model {
     ownAfter: (own: Set<string>) => string[],
   ): void {
     if (id.endsWith('Update') && changed.size === 0 && removed.size === 0) return;
-    for (const [name, paths] of this.owners)
-      if (name !== id)
+    for (const [name, paths] of this.owners) {
+      if (name !== id) {
         this.owners.set(
           name,
           new Set([...paths].filter((path) => !changed.has(path) && !removed.has(path))),
         );
+      }
+    }
     this.owners.set(id, new Set(ownAfter(this.owners.get(id) ?? new Set())));
     for (const [name, paths] of this.owners) if (paths.size === 0) this.owners.delete(name);
   }
@@ -214,13 +218,15 @@ function withDefaults(paths: Paths): Paths {
 
 /** A list or map is there while an entry of it is; the labels of an object are never empty. */
 function withoutEmptyLists(paths: Paths): void {
-  for (const path of paths.keys())
+  for (const path of paths.keys()) {
     if (
       containers(path) &&
       path.includes('/') &&
       ![...paths.keys()].some((one) => one.startsWith(`${path}/`))
-    )
+    ) {
       paths.delete(path);
+    }
+  }
 }
 
 /** Returns the paths of an object after a PUT, merge patch or JSON patch. */
@@ -231,9 +237,11 @@ function written(paths: Paths, write: Fields, mode: 'replace' | 'merge' | 'json'
     labels: 'metadata/labels',
     tags: 'spec/tags',
     rows: 'spec/rows',
-  }))
-    if (name in write && !(name === 'labels' && mode === 'merge'))
+  })) {
+    if (name in write && !(name === 'labels' && mode === 'merge')) {
       for (const path of after.keys()) if (isUnder(path, at)) after.delete(path);
+    }
+  }
   return new Map([...after, ...pathsOf(write)]);
 }
 
@@ -279,13 +287,15 @@ class Live {
     );
     await work(tx);
     this.#revision += 1;
-    for (const write of tx.finish().part.writes)
-      if ('put' in write)
+    for (const write of tx.finish().part.writes) {
+      if ('put' in write) {
         this.#entries.set(write.put, {
           key: write.put,
           value: write.value,
           revision: this.#revision,
         } as Entry);
+      }
+    }
   }
 
   async object(): Promise<KindObject> {
@@ -340,13 +350,18 @@ function ownersOf({ metadata }: KindObject): Record<string, string[]> {
   const owners: Record<string, string[]> = {};
   const collect = (fields: Record<string, any>, at: readonly string[], into: string[]): void => {
     for (const [element, below] of Object.entries(fields)) {
-      if (element === '.') into.push(at.join('/'));
-      else if (Object.keys(below).length === 0) into.push([...at, elementOf(element)].join('/'));
-      else collect(below, [...at, elementOf(element)], into);
+      if (element === '.') {
+        into.push(at.join('/'));
+      } else if (Object.keys(below).length === 0) {
+        into.push([...at, elementOf(element)].join('/'));
+      } else {
+        collect(below, [...at, elementOf(element)], into);
+      }
     }
   };
-  for (const { manager, operation, fieldsV1 } of metadata.managedFields ?? [])
+  for (const { manager, operation, fieldsV1 } of metadata.managedFields ?? []) {
     collect(fieldsV1, [], (owners[`${manager} ${operation}`] = []));
+  }
   for (const paths of Object.values(owners)) paths.sort();
   return owners;
 }

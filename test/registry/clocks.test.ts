@@ -62,8 +62,9 @@ describe.each(stores)('clocks on %s', (store) => {
       async () => [alone!.peers, other!.peers],
       (peers) => peers.every((count) => count === 1),
     );
-    for (const one of [alone!, other!])
+    for (const one of [alone!, other!]) {
       expect([isAbout(0)(one.skew), refuses(one)]).toEqual([true, false]);
+    }
     await ends();
     expect((await storage.list(prefixRange('meta/clocks/'))).entries).toEqual([]);
   });

@@ -31,8 +31,9 @@ describe.each(stores)('a controller on %s', (store) => {
   });
   afterEach(async () => {
     for (const controller of controllers.splice(0)) await controller.stop();
-    for (const { metadata } of (await rooms[0]?.store.reader(Thing).list()) ?? [])
+    for (const { metadata } of (await rooms[0]?.store.reader(Thing).list()) ?? []) {
       await rooms[0]?.remove(metadata.name);
+    }
     for (const room of rooms.splice(0)) await room.close();
   });
   afterAll(async () => {
@@ -95,8 +96,9 @@ describe.each(stores)('a controller on %s', (store) => {
     const seen: string[] = [];
     await start(room, name, async (_tx, { metadata }) => {
       seen.push(metadata.name);
-      for (const last of ['a', 'b'])
+      for (const last of ['a', 'b']) {
         if (metadata.name !== `${name}-${last}`) await room.remove(`${name}-${last}`);
+      }
     });
     await until(async () => seen.length > 0, 'a thing to be reconciled');
     await until(async () => (await lease(name)) === undefined, 'the lease to be given back');

@@ -21,8 +21,9 @@ describe('sealing', () => {
       'oidc/Session/',
       '',
       'oidc/AccessToken/a',
-    ])
+    ]) {
       expect(() => old.open(elsewhere, sealed)).toThrow();
+    }
   });
 
   test('notices every flipped bit, and every length', () => {
@@ -32,8 +33,9 @@ describe('sealing', () => {
       altered[bit >> 3]! ^= 1 << (bit & 7);
       expect(() => old.open('key', altered)).toThrow();
     }
-    for (let length = 0; length < sealed.length; length += 1)
+    for (let length = 0; length < sealed.length; length += 1) {
       expect(() => old.open('key', sealed.subarray(0, length))).toThrow();
+    }
     expect(() => old.open('key', Buffer.concat([sealed, Buffer.from('x')]))).toThrow();
   });
 
@@ -45,8 +47,9 @@ describe('sealing', () => {
   });
 
   test('takes any bytes, none among them', () => {
-    for (const bytes of [Buffer.alloc(0), Buffer.from([0, 255, 0]), Buffer.alloc(100_000, 7)])
+    for (const bytes of [Buffer.alloc(0), Buffer.from([0, 255, 0]), Buffer.alloc(100_000, 7)]) {
       expect(old.open('key', old.seal('key', bytes)).equals(bytes)).toBe(true);
+    }
   });
 });
 
@@ -92,15 +95,21 @@ describe('purposes', () => {
 
   test('a MAC or signature of another length is not one', () => {
     const mac = old.mac('a', 'b');
-    for (const odd of [Buffer.alloc(0), mac.subarray(0, 31), Buffer.concat([mac, Buffer.alloc(1)])])
+    for (const odd of [
+      Buffer.alloc(0),
+      mac.subarray(0, 31),
+      Buffer.concat([mac, Buffer.alloc(1)]),
+    ]) {
       expect(old.macMatches('a', 'b', odd)).toBe(false);
+    }
     for (const odd of [
       '',
       old.signCookie('a=b').slice(1),
       `${old.signCookie('a=b')}=`,
       `${old.signCookie('a=b')} `,
-    ])
+    ]) {
       expect(old.cookieKeyIndex('a=b', odd)).toBe(-1);
+    }
     expect(old.cookieKeyIndex('a=c', old.signCookie('a=b'))).toBe(-1);
   });
 });
@@ -114,8 +123,9 @@ test('a keys file is held to its form', () => {
     { ...first, pairwise: 'x' },
     { ...first, signing: first.signing.slice(1) },
     {},
-  ])
+  ]) {
     expect(KeysFile.safeParse(wrong).success).toBe(false);
+  }
   expect(() => new Keys({ ...first, signing: [{ kty: 'EC' }, ...first.signing] })).toThrow();
 });
 

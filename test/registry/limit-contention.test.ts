@@ -78,9 +78,14 @@ describe.each(stores)('limits of many networks at once, on %s', (store) => {
     const perWide = 4 * limit.max;
     const addresses = Array.from({ length: 2 * networkCount * perWide }, (_, i) => addressOf(i));
     const counts = new Map<string, number>();
-    for (let from = 0; from < addresses.length; from += inFlight)
-      for (const [wide, count] of await admitted(replicas, addresses.slice(from, from + inFlight)))
+    for (let from = 0; from < addresses.length; from += inFlight) {
+      for (const [wide, count] of await admitted(
+        replicas,
+        addresses.slice(from, from + inFlight),
+      )) {
         counts.set(wide, (counts.get(wide) ?? 0) + count);
+      }
+    }
     expect(counts.size).toBe(networkCount);
     for (const count of counts.values()) expect(count).toBeLessThanOrEqual(perWide);
   });

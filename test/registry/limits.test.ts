@@ -89,8 +89,9 @@ describe('limits by network', () => {
     'are hardly used up by replicas of which each is killed after one request from %s',
     async (network) => {
       const limit: Limit = { name: 'tested', max: 100, seconds: 60 };
-      for (let life = 0; life < 40; life += 1)
+      for (let life = 0; life < 40; life += 1) {
         await new NetworkLimits(storage).spend(limit, network, start);
+      }
       const busy = new NetworkLimits(storage);
       for (let i = 0; i < 20; i += 1) await busy.spend(limit, network, start);
     },
@@ -145,8 +146,9 @@ describe('limits by network', () => {
     const limit: Limit = { name: 'tested', max: 20, seconds: 60 };
     const [ahead, behind] = [new NetworkLimits(storage), new NetworkLimits(storage)];
     const taken = { before: 0, after: 0 };
-    for (let i = 0; i < 20; i += 1)
+    for (let i = 0; i < 20; i += 1) {
       if (await spent(behind.spend(limit, 'net', start + 59_000))) taken.before += 1;
+    }
     for (let i = 0; i < 60; i += 1) {
       if (await spent(ahead.spend(limit, 'net', start + minute))) taken.after += 1;
       if (await spent(behind.spend(limit, 'net', start + 59_999))) taken.after += 1;
@@ -182,7 +184,9 @@ describe('limits of nested networks', () => {
       ) {
         taken += 1;
         refused = 0;
-      } else refused += 1;
+      } else {
+        refused += 1;
+      }
     }
     return taken;
   }
@@ -247,8 +251,9 @@ describe('limits of nested networks', () => {
   test('records of limits are counted too: beyond so many, new networks are refused', async () => {
     const one = new NetworkLimits(storage, 1, { ...limits, limitRecords: 25 });
     const answers: boolean[] = [];
-    for (let i = 0; i < 40; i += 1)
+    for (let i = 0; i < 40; i += 1) {
       answers.push(await spent(one.spend(limit, `2001:db8:${(i + 1).toString(16)}:1::/64`, start)));
+    }
     expect(answers.filter(Boolean)).toHaveLength(25);
     expect((await storage.list(prefixRange('limits/nested/'))).entries).toHaveLength(25);
     expect([
@@ -310,8 +315,9 @@ describe('the sliding log', () => {
             expect(passed.filter((time) => time > now - 10_000).length).toBeLessThanOrEqual(max);
             expect(log!.length).toBeLessThan(66 * 24);
           }
-          if (gaps.reduce((sum, gap) => sum + gap, 0) < 9_000)
+          if (gaps.reduce((sum, gap) => sum + gap, 0) < 9_000) {
             expect(passed.length + refused).toBe(gaps.length);
+          }
         },
       ),
       { numRuns: 20 },

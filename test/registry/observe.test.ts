@@ -60,9 +60,10 @@ test.each(['json', 'text'] as const)(
     expect(written.join('')).toMatch(
       /^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\n]+\n$/,
     );
-    if (format === 'json')
+    if (format === 'json') {
       expect(JSON.parse(written.join('')).agent).toBe(
         'a\u0085b\u2028c\u2029d\u000be\u000cf\u001cg',
       );
+    }
   },
 );

@@ -86,8 +86,9 @@ describe('a store that is far away', () => {
   let two: Room;
 
   async function* heard(batches: AsyncIterable<Batch>): AsyncGenerator<Batch> {
-    for await (const batch of batches)
+    for await (const batch of batches) {
       yield deaf ? { revision: batch.revision, changes: [] } : batch;
+    }
   }
   /**
    * As a driver that asks another process: nothing is at hand, reads and commits are counted, and
@@ -220,8 +221,9 @@ describe('a store that is far away', () => {
       tx.update(Thing, 'a', ({ spec }) => {
         spec.size = 2;
       });
-    for (const work of [refused, empty, grow])
+    for (const work of [refused, empty, grow]) {
       await expect(changeWith(cached, work)).rejects.toMatchObject({ reason: 'Forbidden' });
+    }
     expect(sizes).toEqual([7, 7, 7]);
     expect([cached.stored.object.spec.size, await sizeOf('a')]).toEqual([1, 7]);
     const now = { stored: (await one.store.stored(Thing, 'a'))! };

@@ -97,10 +97,11 @@ describe('the outbox', () => {
       return Promise.reject(new UnavailableError('the disk is full'));
     };
     await until(async () => refused > 0, 'a try');
-    for (let turn = 0; turn < 50; turn += 1)
+    for (let turn = 0; turn < 50; turn += 1) {
       await new Promise((resolve) => {
         setImmediate(resolve);
       });
+    }
     expect(refused).toBe(1);
     storage.commit = commit;
     await empty();
@@ -138,8 +139,9 @@ describe('the outbox', () => {
         ['second', 3_000],
         ['first', 150],
         ['none', 0],
-      ] as const)
+      ] as const) {
         await tx.enqueue('errand', {}, now + 900_000, { id, notBefore: now + wait });
+      }
     });
     await until(async () => (await rows()).length === 1, 'what is due');
     expect(one.ran.map(({ id }) => id)).toEqual(['none', 'first', 'second']);

@@ -94,11 +94,13 @@ export class Room {
   /** Makes a Thing, or changes the one there is. */
   async put(name: string, spec: { colour?: string; size?: number }): Promise<void> {
     await this.store.change(this.store.systemCall(), async (tx) => {
-      if (await tx.get(Thing, name))
+      if (await tx.get(Thing, name)) {
         await tx.update(Thing, name, (next) => {
           Object.assign(next.spec, spec);
         });
-      else await tx.create(Thing, { metadata: { name }, spec: { size: 1, ...spec } });
+      } else {
+        await tx.create(Thing, { metadata: { name }, spec: { size: 1, ...spec } });
+      }
     });
   }
 

@@ -54,8 +54,9 @@ describe('constructs that JSON Schema would lose stop the start, with their path
       [z.object({ map: z.record(schema) }), 'Kind.spec.map'],
       [z.object({ either: z.union([z.string(), schema]) }), 'Kind.spec.either'],
       [z.object({ deep: z.object({ er: schema.nullable() }) }), 'Kind.spec.deep.er'],
-    ] as [z.ZodTypeAny, string][])
+    ] as [z.ZodTypeAny, string][]) {
       expect(() => toJSONSchema(nested, 'Kind.spec')).toThrow(where);
+    }
   });
 
   test.each<[string, z.ZodTypeAny]>([
@@ -86,10 +87,11 @@ test('an empty schema or a type unknown to the converter stops the start', () =>
     z.union([] as never),
     z.array(z.union([] as never)),
     z.record(z.union([] as never)),
-  ])
+  ]) {
     expect(() => toJSONSchema(z.object({ field: schema as z.ZodTypeAny }), 'Kind.spec')).toThrow(
       /Kind\.spec\.field.*empty schema/,
     );
+  }
   for (const schema of [
     new Unknown(),
     z.array(new Unknown()),
@@ -98,10 +100,11 @@ test('an empty schema or a type unknown to the converter stops the start', () =>
     z.never(),
     z.undefined(),
     z.nan(),
-  ])
+  ]) {
     expect(() => toJSONSchema(z.object({ field: schema as z.ZodTypeAny }), 'Kind.spec')).toThrow(
       'Kind.spec.field',
     );
+  }
 });
 
 test('every schema that is served is one by the meta-schema, which no start checks', () => {
@@ -115,8 +118,9 @@ test('every schema that is served is one by the meta-schema, which no start chec
   ];
   expect(all.length).toBeGreaterThan(3 * kinds.length);
   const ajv = new Ajv2020({ discriminator: true });
-  for (const schema of all)
+  for (const schema of all) {
     expect([ajv.validateSchema(schema as object), ajv.errors]).toEqual([true, null]);
+  }
   expect(ajv.validateSchema({ type: 'strin' })).toBe(false);
 });
 
@@ -140,7 +144,7 @@ describe('a discriminated union', () => {
     expect(faults({ method: 'Other', code: '123456' })).toEqual([
       'FieldValueNotSupported spec.method',
     ]);
-    for (const method of ['Other', 1])
+    for (const method of ['Other', 1]) {
       expect(validator.check({ method }, 'spec')).toEqual([
         {
           reason: 'FieldValueNotSupported',
@@ -148,12 +152,14 @@ describe('a discriminated union', () => {
           message: 'Unsupported value: supported values: "Code", "Link"',
         },
       ]);
+    }
     expect(faults({})).toEqual(['FieldValueRequired spec.method']);
     expect(faults({ method: 'Code', code: '123456', token: 'x' })).toEqual([
       'FieldValueForbidden spec.token',
     ]);
-    for (const method of [null, 1, {}, [], true])
+    for (const method of [null, 1, {}, [], true]) {
       expect(faults({ method, code: '123456' })).toHaveLength(1);
+    }
     for (const value of [null, 'x', 1, []]) expect(faults(value).length).toBeGreaterThan(0);
   });
 });
@@ -285,8 +291,9 @@ describe('faults are reported in words', () => {
         fc.property(near(schema), (value) => {
           const causes = validator.check(structuredClone(value), 'spec');
           expect(new Set(causes.map(({ field }) => field)).size).toBe(causes.length);
-          for (const { message } of causes)
+          for (const { message } of causes) {
             expect(message).not.toMatch(/\^|pattern|must be of another form|NOT|undefined/);
+          }
         }),
         { numRuns: 200 },
       );
@@ -310,10 +317,11 @@ describe('zod and the validator agree on what they take', () => {
       fc.property(near(schema), (value) => {
         const ours = validator.check(structuredClone(value), '').length === 0;
         const theirs = strict(schema).safeParse(value).success;
-        if (ours !== theirs)
+        if (ours !== theirs) {
           throw new Error(
             `${JSON.stringify(value)}: the validator ${ours ? 'takes' : 'refuses'} what zod does not agree on: ${JSON.stringify(validator.check(structuredClone(value), ''))}`,
           );
+        }
       }),
       { numRuns: 400 },
     );
@@ -358,8 +366,9 @@ function strict(schema: z.ZodTypeAny): z.ZodTypeAny {
   if (schema instanceof z.ZodRecord) return z.record(schema.keySchema, strict(schema.valueSchema));
   if (schema instanceof z.ZodOptional) return strict(schema.unwrap()).optional();
   if (schema instanceof z.ZodDefault) return strict(schema.removeDefault()).optional();
-  if (schema instanceof z.ZodDiscriminatedUnion)
+  if (schema instanceof z.ZodDiscriminatedUnion) {
     return z.union(schema.options.map((option: z.ZodTypeAny) => strict(option)));
+  }
   return schema;
 }
 
@@ -423,22 +432,25 @@ function exactly(schema: z.ZodTypeAny): fc.Arbitrary<unknown> {
     );
   }
   if (schema instanceof z.ZodArray) return fc.array(near(schema.element), { maxLength: 4 });
-  if (schema instanceof z.ZodDiscriminatedUnion || schema instanceof z.ZodUnion)
+  if (schema instanceof z.ZodDiscriminatedUnion || schema instanceof z.ZodUnion) {
     return fc.oneof(...(schema.options as z.ZodTypeAny[]).map(near));
+  }
   if (schema instanceof z.ZodEnum) return fc.constantFrom(...(schema.options as string[]), 'Other');
   if (schema instanceof z.ZodLiteral) return fc.constant(schema.value);
-  if (schema instanceof z.ZodRecord)
+  if (schema instanceof z.ZodRecord) {
     return fc.dictionary(
       fc.string({ maxLength: 4 }).filter((key) => key !== '__proto__'),
       near(schema.valueSchema),
       { maxKeys: 3 },
     );
+  }
   if (schema instanceof z.ZodBoolean) return fc.boolean();
-  if (schema instanceof z.ZodNumber)
+  if (schema instanceof z.ZodNumber) {
     return fc.oneof(
       fc.integer({ min: -2, max: 100 }),
       fc.double({ noNaN: true, noDefaultInfinity: true }),
     );
+  }
   return fc.oneof(
     texts,
     fc.string({ maxLength: 70 }),

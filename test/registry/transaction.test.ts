@@ -94,8 +94,9 @@ describe('unique values', () => {
     );
     const won = outcomes.flatMap(({ status }, i) => (status === 'fulfilled' ? [`thing-${i}`] : []));
     expect(won).toHaveLength(1);
-    for (const outcome of outcomes)
+    for (const outcome of outcomes) {
       if (outcome.status === 'rejected') expect(reasonOf(outcome.reason)).toBe('AlreadyExists');
+    }
     expect(await holderOf('red')).toBe(won[0]);
     expect(
       (await storage.list(prefixRange('objects/things/'))).entries.map(({ key }) => key),
@@ -110,8 +111,9 @@ describe('unique values', () => {
     const won = outcomes.findIndex(({ status }) => status === 'fulfilled');
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(await holderOf('red')).toBe(`thing-${won}`);
-    for (let i = 0; i < 10; i += 1)
+    for (let i = 0; i < 10; i += 1) {
       expect(await holderOf(`colour-${i}`)).toBe(i === won ? undefined : `thing-${i}`);
+    }
   });
 
   test('swap hands in one transaction, and go with their object', async () => {

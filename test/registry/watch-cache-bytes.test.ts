@@ -151,8 +151,10 @@ test('of one event few views are kept, each made once while it is', () => {
         return Buffer.from(view);
       })
       .toString();
-  for (let second = 0; second < 100; second += 1)
-    for (const view of ['ADDED', `ADDED table ${second}`, `ADDED table ${second}`])
+  for (let second = 0; second < 100; second += 1) {
+    for (const view of ['ADDED', `ADDED table ${second}`, `ADDED table ${second}`]) {
       expect(look(view)).toBe(view);
+    }
+  }
   expect(made).toBeLessThanOrEqual(100 + 100 / 7 + 1);
 });

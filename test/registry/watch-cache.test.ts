@@ -234,10 +234,11 @@ describe('a subscriber', () => {
         async () => listeners.every((listener) => sizes(listener).at(-1) === '45'),
         'everybody',
       );
-      for (const [i, listener] of listeners.entries())
+      for (const [i, listener] of listeners.entries()) {
         expectFor(i, sizes(listener).slice(0, 40 - i)).toEqual(
           Array.from({ length: 40 - i }, (_, n) => String(i + 1 + n)),
         );
+      }
       for (const { received, subscription } of listeners) {
         expect(new Set(received).size).toBe(received.length);
         subscription.leave();

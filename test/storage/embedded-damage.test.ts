@@ -96,10 +96,11 @@ async function readOnlyWritten(reader: Program, directory: string): Promise<stri
   const line = (await lines.next()).value;
   if (line === undefined) return (await ended).complaints;
   const entries = JSON.parse(line) as [string, string][];
-  for (const [key, value] of entries)
+  for (const [key, value] of entries) {
     expect(
       written.some((one, i) => keyOf(i) === key && one.equals(Buffer.from(value, 'latin1'))),
     ).toBe(true);
+  }
   return undefined;
 }
 

@@ -28,9 +28,13 @@ async function fill(prefix: string, valueOf: (i: number) => Buffer): Promise<str
         return key;
       }),
     );
-    for (const result of results)
-      if (result.status === 'fulfilled') keys.push(result.value);
-      else assert(result.reason instanceof UnavailableError && result.reason.full, result.reason);
+    for (const result of results) {
+      if (result.status === 'fulfilled') {
+        keys.push(result.value);
+      } else {
+        assert(result.reason instanceof UnavailableError && result.reason.full, result.reason);
+      }
+    }
     if (results.some(({ status }) => status === 'rejected')) return keys;
   }
 }

@@ -53,10 +53,11 @@ class Held {
 }
 
 const turns = async (): Promise<void> => {
-  for (let i = 0; i < 5; i += 1)
+  for (let i = 0; i < 5; i += 1) {
     await new Promise((resolve) => {
       setImmediate(resolve);
     });
+  }
 };
 
 test('a commit is answered and visible when it is on the disk, not before', async () => {

@@ -37,9 +37,13 @@ class Model {
   readonly #entries = new Map<string, Entry>();
 
   take(revision: Revision, writes: readonly Write[]): void {
-    for (const write of writes)
-      if ('put' in write) this.#entries.set(write.put, { ...write, key: write.put, revision });
-      else this.#entries.delete(write.delete);
+    for (const write of writes) {
+      if ('put' in write) {
+        this.#entries.set(write.put, { ...write, key: write.put, revision });
+      } else {
+        this.#entries.delete(write.delete);
+      }
+    }
     const sorted = [...this.#entries.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
     this.#states.set(revision, contentOf(sorted));
   }
@@ -109,8 +113,11 @@ async function expectChanges(model: Model, from: Revision, to: Revision): Promis
   for await (const { revision, changes } of storage.watch('', from, stopping.signal)) {
     for (const { key, entry, before } of changes) {
       expectFor([revision, key], before?.value.toString()).toEqual(entries.get(key));
-      if (entry) entries.set(key, entry.value.toString());
-      else entries.delete(key);
+      if (entry) {
+        entries.set(key, entry.value.toString());
+      } else {
+        entries.delete(key);
+      }
     }
     if (revision === to) break;
   }

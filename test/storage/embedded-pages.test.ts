@@ -23,8 +23,9 @@ afterEach(async () => {
 async function fill(prefix: string, count: number, length = 1): Promise<void> {
   const names = Array.from({ length: count }, (_, i) => `${prefix}${String(i).padStart(3, '0')}`);
   const value = 'x'.repeat(length);
-  for (let i = 0; i < count; i += 10)
+  for (let i = 0; i < count; i += 10) {
     await put(storage, Object.fromEntries(names.slice(i, i + 10).map((name) => [name, value])));
+  }
 }
 
 const entriesOf = async (range: Range, limit = 100): Promise<readonly Entry[]> =>
@@ -48,8 +49,9 @@ test('repeated lists are what the tables have, after any change between them', a
   await fill('b/', 50);
   for (let i = 0; i < 400; i += 1) {
     const key = `${'ab'[draw(2)]}/${String(draw(60)).padStart(3, '0')}`;
-    if (draw(3) === 0)
+    if (draw(3) === 0) {
       await storage.commit([], [draw(2) ? { delete: key } : { put: key, value: bytes(`${i}`) }]);
+    }
     const range = [everything, prefixRange('a/'), { start: 'a/020', end: 'b/045' }][draw(3)]!;
     const limit = [35, 50, 90][draw(3)]!;
     const ahead = [1, 10, 1000][draw(3)]!;

@@ -43,8 +43,11 @@ test.each([
     for await (const batch of storage.watch('w/', revision, aborting.signal)) {
       received.push(batch);
       if (received.length !== delivered) continue;
-      if (end === 'aborted') aborting.abort();
-      else await storage.close();
+      if (end === 'aborted') {
+        aborting.abort();
+      } else {
+        await storage.close();
+      }
     }
     expect(received.map((batch) => [batch.revision, batch.changes.length])).toEqual(
       revisions.slice(0, delivered).map((revision) => [revision, 1]),

@@ -73,10 +73,12 @@ test('a batch stays under a mebibyte', () => {
 
 test('versions of etcd are refused, warned of or accepted', () => {
   expect(() => checkVersion('3.3.25')).toThrow(/too old/);
-  for (const version of ['3.4.23', '3.5.32', '3.6.13'])
+  for (const version of ['3.4.23', '3.5.32', '3.6.13']) {
     expect(checkVersion(version)).toContain(version);
-  for (const version of ['3.5.33', '3.6.14', '3.7.0', '4.0.0'])
+  }
+  for (const version of ['3.5.33', '3.6.14', '3.7.0', '4.0.0']) {
     expect(checkVersion(version)).toBeUndefined();
+  }
   expect(['3.4.24', '3.5.7'].map((version) => ordersProgress(parseVersion(version)))).toEqual([
     false,
     false,

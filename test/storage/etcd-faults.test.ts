@@ -39,12 +39,13 @@ async function open(
 
 /** Does it until the store is reached. */
 async function insisted<T>(work: () => Promise<T>): Promise<T> {
-  for (let i = 0; ; i += 1)
+  for (let i = 0; ; i += 1) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof UnavailableError) || i === 10) throw error;
     }
+  }
 }
 
 const available = (program: string): boolean => spawnSync(program, ['version']).status === 0;
@@ -60,8 +61,9 @@ describe('etcd is away', () => {
       storage.list(everything),
       openEtcd({ servers: [server.endpoint], prefix: '/v/' }),
     ];
-    for (const result of await Promise.allSettled<unknown>(refused))
+    for (const result of await Promise.allSettled<unknown>(refused)) {
       expect(result).toMatchObject({ reason: expect.any(UnavailableError) });
+    }
     await expect(put(storage, { a: '2' })).rejects.toMatchObject({
       name: expect.stringMatching(/^(UnavailableError|UnknownOutcomeError)$/),
     });
@@ -84,8 +86,9 @@ describe('etcd is away', () => {
       }, pausedFor);
       const results = await Promise.allSettled(commits);
       await increment(storage, 'back').catch(() => undefined);
-      for (const [i, result] of results.entries())
+      for (const [i, result] of results.entries()) {
         await checkOutcome(storage, `${pausedFor}/${i}`, result);
+      }
     }
   });
 
@@ -95,9 +98,13 @@ describe('etcd is away', () => {
     result: PromiseSettledResult<Committed | Lost>,
   ): Promise<void> {
     const { entry } = await settledGet(storage, key);
-    if (result.status === 'fulfilled') expect(entry?.revision).toBe(result.value.revision);
-    else if (result.reason instanceof UnavailableError) expect(entry).toBeUndefined();
-    else expect(result.reason).toBeInstanceOf(UnknownOutcomeError);
+    if (result.status === 'fulfilled') {
+      expect(entry?.revision).toBe(result.value.revision);
+    } else if (result.reason instanceof UnavailableError) {
+      expect(entry).toBeUndefined();
+    } else {
+      expect(result.reason).toBeInstanceOf(UnknownOutcomeError);
+    }
   }
 
   async function settledGet(storage: Storage, key: string): ReturnType<Storage['get']> {
@@ -150,11 +157,12 @@ describe('etcd is away', () => {
  */
 async function recovered(storage: Storage, endpoint: string): Promise<void> {
   for (const end = Date.now() + 60_000; ; ) {
-    for (const words of [['defrag'], ['alarm', 'disarm']])
+    for (const words of [['defrag'], ['alarm', 'disarm']]) {
       execFileSync('etcdctl', [`--endpoints=${endpoint}`, ...words], {
         env: { ...process.env, ETCDCTL_API: '3' },
         stdio: 'ignore',
       });
+    }
     try {
       return void (await put(storage, { new: '1' }));
     } catch (error) {
@@ -264,8 +272,9 @@ describe('etcd is spoken to', () => {
     const from = await put(storage, { a: '1' });
     const watched = new Watched(storage, '', from);
     await watched.reached(await put(storage, { a: '2' }));
-    for (const file of ['ca', 'cert', 'key'] as const)
+    for (const file of ['ca', 'cert', 'key'] as const) {
       writeFileSync(before.files[file], after.pem[file]);
+    }
     await server.restart();
     await expect(storage.get('a')).rejects.toBeInstanceOf(UnavailableError);
     storage.renew(after.pem);

@@ -47,12 +47,13 @@ function etcdWith(keys: readonly string[], max = Infinity, maxVisited = Infinity
     };
   };
   const read: Cluster['read'] = async (_, send) => {
-    for (;;)
+    for (;;) {
       try {
         return await send({ kv: { range } } as never, { deadline: 0 });
       } catch {
         /* and again, as the cluster does */
       }
+    }
   };
   return { cluster: { read } as unknown as Cluster, asked, visited };
 }

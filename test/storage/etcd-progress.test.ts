@@ -143,10 +143,11 @@ test('an event that arrives after progress answers is delivered', async () => {
 test('a progress key is written where nothing shows the progress of a watch', async () => {
   const etcd = new Scripted();
   const batches = etcd.watch(true, 12);
-  while (etcd.puts === 0)
+  while (etcd.puts === 0) {
     await new Promise((resolve) => {
       setTimeout(resolve, 5);
     });
+  }
   etcd.event(markKey, 12);
   await batches;
   expect(etcd.asked.filter((request) => 'progress_request' in (request as object))).toEqual([]);
@@ -155,10 +156,11 @@ test('a progress key is written where nothing shows the progress of a watch', as
 test('where answers never overtake events, they are asked for and believed', async () => {
   const etcd = new Scripted();
   const batches = etcd.watch(false, 10);
-  while (etcd.asked.length < 2)
+  while (etcd.asked.length < 2) {
     await new Promise((resolve) => {
       setTimeout(resolve, 5);
     });
+  }
   etcd.answer(10);
   expect(await batches).toMatchObject([{ revision: 10, changes: [] }]);
   expect(etcd.asked[0]).toMatchObject({ create_request: { key: keyspace.toEtcdKey('w/') } });

@@ -165,8 +165,9 @@ async function launch(
     });
   });
   failed.catch(() => undefined);
-  while (!(await Promise.race([healthy(metricsUrl), failed])))
+  while (!(await Promise.race([healthy(metricsUrl), failed]))) {
     await Promise.race([pause(20), failed]);
+  }
   return child;
 }
 
@@ -224,8 +225,11 @@ export async function freePorts(count: number): Promise<number[]> {
 const holding = (port: number): Promise<Server | undefined> =>
   new Promise((resolve, reject) => {
     const server = createServer().once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') resolve(undefined);
-      else reject(error);
+      if (error.code === 'EADDRINUSE') {
+        resolve(undefined);
+      } else {
+        reject(error);
+      }
     });
     server.listen(port, '127.0.0.1', () => {
       resolve(server);

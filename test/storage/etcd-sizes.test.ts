@@ -28,8 +28,9 @@ afterAll(async () => {
 test('each member that answers says how large it is', async () => {
   const before = await storage.sizes!();
   expect([...before.keys()]).toEqual(['etcd-1']); // nothing listens at the first address
-  for (let i = 0; i < 40; i += 1)
+  for (let i = 0; i < 40; i += 1) {
     await storage.commit([], [{ put: `big/${i}`, value: Buffer.alloc(200_000, i) }]);
+  }
   const seen = async () => ({
     ...(await storage.sizes!()).get('etcd-1')!,
     own: new Scrape((await exchange(etcd.metricsUrl, 'GET', '/metrics', {})).bytes.toString()).sum(

@@ -58,13 +58,14 @@ export async function compile(script: string): Promise<Program> {
 
 /** Copies the sources that programs are made of, with the mutant of this run; returns the new root. */
 async function copyMutated(root: string): Promise<string> {
-  for (const folder of ['storage', 'test/storage'])
+  for (const folder of ['storage', 'test/storage']) {
     for (const file of await readdir(folder, { recursive: true })) {
       if (!file.endsWith('.ts')) continue;
       const path = join(folder, file);
       await mkdir(dirname(join(root, path)), { recursive: true });
       await writeFile(join(root, path), mutated(await readFile(path, 'utf8'), resolve(path)));
     }
+  }
   await writeFile(join(root, 'package.json'), '{"type":"module"}');
   await symlink(resolve('node_modules'), join(root, 'node_modules'));
   return root;

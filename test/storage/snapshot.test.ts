@@ -108,8 +108,9 @@ describe.each(kinds)('saved from %s', (from) => {
     await using(target.open(), async (storage) => {
       expect(await contentOf(storage)).toEqual(content);
       expect(await text(storage, 'meta/epoch')).toBe('5');
-      for (const key of ['meta/clocks/one', 'meta/compaction', 'meta/restoring'])
+      for (const key of ['meta/clocks/one', 'meta/compaction', 'meta/restoring']) {
         expectFor(key, await text(storage, key)).toEqual(undefined);
+      }
       for (const from of [1, before - 1, before, before + 1, base - 1]) {
         await expect(storage.list(everything, { at: from })).rejects.toThrow(CompactedError);
         await expect(new Watched(storage, 'objects/', from).ended).rejects.toThrow(CompactedError);
@@ -168,10 +169,11 @@ describe.each(kinds)('saved from %s', (from) => {
     await target.restore(file());
     await using(target.open({ sweeping: true }), async (storage) => {
       const watched = new Watched(storage, '', (await storage.get('over')).revision);
-      if ((await storage.get('over')).entry)
+      if ((await storage.get('over')).entry) {
         await watched.until(() =>
           watched.changes.some(({ key, entry }) => key === 'over' && !entry),
         );
+      }
       await watched.stop();
       expect((await contentOf(storage)).map(([key]) => key)).toEqual(['always', 'later']);
     });
@@ -230,8 +232,11 @@ describe('a file', () => {
       const whole = await prepare();
       const target = site(to);
       const empty = async (): Promise<void> => {
-        if (to === 'embedded') expect(await readdir(join(folder, String(sites)))).toEqual([]);
-        else expect(await using(target.open(), (storage) => storage.count(everything))).toBe(0);
+        if (to === 'embedded') {
+          expect(await readdir(join(folder, String(sites)))).toEqual([]);
+        } else {
+          expect(await using(target.open(), (storage) => storage.count(everything))).toBe(0);
+        }
       };
       const refuses = async (content: Buffer, why: RegExp): Promise<void> => {
         writeFileSync(file('bad'), content);
@@ -247,8 +252,9 @@ describe('a file', () => {
         whole.length - 50,
         whole.length - 33,
         whole.length - 1,
-      ])
+      ]) {
         await refuses(whole.subarray(0, length), /is cut short|is not a snapshot/);
+      }
       await refuses(Buffer.alloc(0), /is not a snapshot/);
       await refuses(Buffer.concat([whole, Buffer.from('x')]), /is cut short/);
       const places = [
@@ -358,8 +364,11 @@ describe.each(kinds)('into %s', (to) => {
     await expect(
       target.restore(from, { progress: () => undefined, signal: AbortSignal.abort() }),
     ).rejects.toThrow(/abort/);
-    if (to === 'embedded') expect(await readdir(join(folder, String(sites)))).toEqual([]);
-    else await expect(target.open()).rejects.toThrow('was interrupted');
+    if (to === 'embedded') {
+      expect(await readdir(join(folder, String(sites)))).toEqual([]);
+    } else {
+      await expect(target.open()).rejects.toThrow('was interrupted');
+    }
     await target.restore(from);
     expect(await using(target.open(), contentOf)).toEqual(content);
   });
@@ -374,13 +383,15 @@ test('of two restores below one prefix at once, one ends and the store is whole'
   await source.save(file());
   const target = site('etcd');
   const results = await Promise.allSettled([target.restore(file()), target.restore(file())]);
-  for (const result of results)
-    if (result.status === 'rejected')
+  for (const result of results) {
+    if (result.status === 'rejected') {
       expect(result.reason).toMatchObject({
         message: expect.stringMatching(
           /another restore started|another process writes|is not empty/,
         ),
       });
+    }
+  }
   if (results.every(({ status }) => status === 'rejected')) await target.restore(file());
   expect(await using(target.open(), contentOf)).toEqual(content);
 });

@@ -6,8 +6,11 @@ let heldAt: number | undefined;
 /** Date itself under the test's control: the library's clock moves along, node's timers do not. */
 class TestDate extends RealDate {
   constructor(...args: unknown[]) {
-    if (args.length === 0) super(TestDate.now());
-    else super(...(args as [number]));
+    if (args.length === 0) {
+      super(TestDate.now());
+    } else {
+      super(...(args as [number]));
+    }
   }
   static override now(): number {
     return (heldAt ?? RealDate.now()) + offset;

@@ -25,7 +25,7 @@ const patterns = Object.keys(document.paths)
 function validatorOf(path: string, method: string, code: string, schema: object): ValidateFunction {
   const key = `${method} ${path} ${code}`;
   let validator = validators.get(key);
-  if (!validator)
+  if (!validator) {
     validators.set(
       key,
       (validator = ajv.compile(
@@ -34,6 +34,7 @@ function validatorOf(path: string, method: string, code: string, schema: object)
         ) as object,
       )),
     );
+  }
   return validator;
 }
 
@@ -45,23 +46,26 @@ export function conforms(method: string, target: string, { code, body, headers }
     !known ||
     method === 'HEAD' ||
     (headers['transfer-encoding'] === 'chunked' && /watch=/.test(target))
-  )
+  ) {
     return;
+  }
   const operation = document.paths[known.path]![method.toLowerCase()];
   if (!operation) return;
   const response = operation.responses[code];
-  if (!response)
+  if (!response) {
     throw new Error(
       `${method} ${known.path} answered ${code}, which the OpenAPI document does not list`,
     );
+  }
   const type =
     Object.keys(response.content ?? {}).find((key) => key.includes(`as=${body?.kind};`)) ??
     'application/json';
   const schema = response.content?.[type]?.schema;
   if (!schema || body === undefined) return;
   const validate = validatorOf(known.path, method, `${code} ${type}`, schema);
-  if (!validate(body))
+  if (!validate(body)) {
     throw new Error(
       `${method} ${known.path} answered ${code} with a body that is not the document's: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body).slice(0, 600)}`,
     );
+  }
 }

@@ -13,8 +13,11 @@ export function countCommits(storage: Storage, prefix = ''): CommitCounts {
   storage.commit = async (checks, writes) => {
     const isCounted = writes.some((write) => 'put' in write && write.put.startsWith(prefix));
     const outcome = await commit(checks, writes);
-    if (outcome.committed) counts.made += Number(isCounted);
-    else counts.lost += Number([...outcome.winners.keys()].some((key) => key.startsWith(prefix)));
+    if (outcome.committed) {
+      counts.made += Number(isCounted);
+    } else {
+      counts.lost += Number([...outcome.winners.keys()].some((key) => key.startsWith(prefix)));
+    }
     return outcome;
   };
   return counts;

@@ -16,7 +16,8 @@ process.on('SIGUSR2', () => {
   const isFull = held.length > 0;
   held = [];
   collect();
-  if (!isFull)
+  if (!isFull) {
     while (used() < 0.88 * (256 << 20)) held.push(Array.from({ length: 1 << 16 }, () => 0.5));
+  }
   process.stdout.write(`${isFull ? 'emptied' : 'filled'}\n`);
 });

@@ -49,7 +49,8 @@ const referenceMs = 12;
 function slowness(): number {
   const startedAt = cpuMs();
   let text = '';
-  for (let i = 0; i < 20_000; i += 1)
+  for (let i = 0; i < 20_000; i += 1) {
     text = createHash('sha256').update(JSON.stringify({ i, text })).digest('hex');
+  }
   return Math.max(1, (cpuMs() - startedAt) / referenceMs);
 }

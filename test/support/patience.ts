@@ -24,8 +24,9 @@ export async function settles<T>(
   for (const end = performance.now() + scaled(milliseconds); ; await pause(20)) {
     const seen = await look();
     if (holds(seen)) return seen;
-    if (performance.now() > end)
+    if (performance.now() > end) {
       throw new Error(`it never came about: ${JSON.stringify(seen)?.slice(0, 600)}`);
+    }
   }
 }
 

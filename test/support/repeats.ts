@@ -23,10 +23,11 @@ export const repeats = {
 
 /** Does the work, and again where the store was late before anything was written. */
 export async function repeated<T>(work: () => Promise<T>): Promise<T> {
-  for (;;)
+  for (;;) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof StatusError) || !repeats.allows(`503 ${error.message}`)) throw error;
     }
+  }
 }

@@ -31,8 +31,9 @@ test('a secret is found wherever it is, a code where it is alone', () => {
     'verifier-of-somebody',
     'code 123456',
     '"123456"',
-  ])
+  ]) {
     expectFor(text, secrets.in(text)).toEqual(true);
+  }
   for (const text of [
     '',
     'cookie-of-somebod',
@@ -41,18 +42,21 @@ test('a secret is found wherever it is, a code where it is alone', () => {
     'a123456',
     '.123456Z',
     'token-of-someone',
-  ])
+  ]) {
     expectFor(text, secrets.in(text)).toEqual(false);
+  }
 });
 
 test('a record says no claim, however short, alone or among other words', () => {
   const secrets = new Secrets();
   secrets.claim('gold', 'a.b+c', 918273, 'of', true, 'supplied-of-somebody');
   const record = (text: string): Buffer => Buffer.from(`....${JSON.stringify({ spec: { text } })}`);
-  for (const text of ['gold', 'tier gold!', 'a.b+c', '918273', 'supplied-of-somebody'])
+  for (const text of ['gold', 'tier gold!', 'a.b+c', '918273', 'supplied-of-somebody']) {
     expectFor(text, secrets.claimedIn(record(text))).toEqual(true);
-  for (const text of ['golden', 'fool-gold', 'aXb+c', 'of', 'true', ''])
+  }
+  for (const text of ['golden', 'fool-gold', 'aXb+c', 'of', 'true', '']) {
     expectFor(text, secrets.claimedIn(record(text))).toEqual(false);
+  }
   expect([secrets.in('gold'), secrets.in('"supplied-of-somebody"')]).toEqual([false, true]);
 });
 

@@ -49,19 +49,23 @@ export class Secrets {
 
   /** Remembers what an answer gives away, and what was sent for a token. */
   note({ headers, body }: Pick<Answer, 'headers' | 'body'>, sent: string | Buffer = ''): void {
-    for (const line of headers['set-cookie'] ?? [])
+    for (const line of headers['set-cookie'] ?? []) {
       this.add(line.slice(line.indexOf('=') + 1).split(';')[0]);
+    }
     const target = headers.location;
     const isEcho = target?.startsWith('/oauth2/'); // a form that is led back to its own address: what was sent, not what was given
-    if (target && !isEcho && URL.canParse(target, 'http://localhost'))
+    if (target && !isEcho && URL.canParse(target, 'http://localhost')) {
       this.#fields(Object.fromEntries(new URL(target, 'http://localhost').searchParams));
+    }
     if (body === null || typeof body !== 'object') return;
     this.#fields(body);
     if (body.access_token) this.#fields(Object.fromEntries(new URLSearchParams(String(sent))));
     this.add(body.kind === 'ClientSecret' && body.status.secret);
-    for (const mail of body.kind === 'MockMessageList' ? body.items : [body])
-      if (mail.kind === 'MockMessage' || body.kind === 'MockMessageList')
+    for (const mail of body.kind === 'MockMessageList' ? body.items : [body]) {
+      if (mail.kind === 'MockMessage' || body.kind === 'MockMessageList') {
         this.#mail(mail.status ?? {});
+      }
+    }
   }
 
   /**
@@ -70,9 +74,11 @@ export class Secrets {
    */
   claim(...values: unknown[]): void {
     this.add(...values);
-    for (const text of values.map(String))
-      if (text.length >= 4 && text.length <= 200 && !/^(true|false|null)$/.test(text))
+    for (const text of values.map(String)) {
+      if (text.length >= 4 && text.length <= 200 && !/^(true|false|null)$/.test(text)) {
         this.#claims.add(text);
+      }
+    }
   }
 
   #fields(of: Readonly<Record<string, unknown>>): void {
@@ -118,8 +124,9 @@ export const seen = new Secrets();
 /** Fails where a log has one of them. */
 export function logsHoldNone(logs: string): void {
   const lines = logs.split('\n').filter((line) => seen.in(line));
-  if (lines.length > 0)
+  if (lines.length > 0) {
     throw new Error(`${lines.length} lines of the log hold a secret, the first: ${lines[0]}`);
+  }
 }
 
 /**
@@ -137,8 +144,9 @@ export async function storeHoldsNone(storage: Storage): Promise<void> {
       (seen.in(`${key} ${value.toString('latin1')}`) ||
         (records.test(key) && seen.claimedIn(value))),
   );
-  if (holding.length > 0)
+  if (holding.length > 0) {
     throw new Error(
       `${holding.length} objects of the store hold a secret, the first: ${holding[0]!.key} ${holding[0]!.value.toString('latin1').slice(0, 2000)}`,
     );
+  }
 }

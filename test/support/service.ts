@@ -150,10 +150,11 @@ const shared = (storage: Storage): Storage =>
  */
 export async function stopAll(): Promise<void> {
   const failures: unknown[] = [];
-  for (const service of started.splice(0).reverse())
+  for (const service of started.splice(0).reverse()) {
     await service.stop().catch((error: unknown) => {
       failures.push(error);
     });
+  }
   await etcd?.stop();
   etcd = undefined;
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });

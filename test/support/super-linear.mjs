@@ -15,8 +15,9 @@ export function expressionsOf(path, text) {
   const visit = (node) => {
     if (Array.isArray(node)) return node.forEach(visit);
     if (typeof node !== 'object' || node === null) return undefined;
-    if (node.type === 'RegExpLiteral')
+    if (node.type === 'RegExpLiteral') {
       found.push({ path, source: node.pattern, flags: node.flags });
+    }
     if (
       (node.type === 'NewExpression' || node.type === 'CallExpression') &&
       node.callee.value === 'RegExp'
@@ -52,8 +53,9 @@ function isFollowed(node, flags) {
   for (let at = node; at.type !== 'Pattern'; at = at.parent) {
     if (at.parent.type !== 'Alternative') continue;
     const behind = at.parent.elements.slice(at.parent.elements.indexOf(at) + 1);
-    if (behind.some((one) => one.type === 'Assertion' || !isPotentiallyEmpty(one, flags)))
+    if (behind.some((one) => one.type === 'Assertion' || !isPotentiallyEmpty(one, flags))) {
       return true;
+    }
   }
   return false;
 }
@@ -68,8 +70,9 @@ function isReached(node, set, flags) {
       !at.parent.elements
         .slice(0, at.parent.elements.indexOf(at))
         .every((one) => canBe(one, set, flags))
-    )
+    ) {
       return false;
+    }
   }
   return true;
 }
@@ -92,12 +95,14 @@ function restarts(pattern, flags) {
 /** Whether characters of this set alone can be what a node matches. */
 function canBe(node, set, flags) {
   if (node.type === 'Assertion') return true;
-  if (node.type === 'Quantifier')
+  if (node.type === 'Quantifier') {
     return isPotentiallyEmpty(node, flags) || canBe(node.element, set, flags);
-  if (node.alternatives)
+  }
+  if (node.alternatives) {
     return node.alternatives.some(({ elements }) =>
       elements.every((one) => canBe(one, set, flags)),
     );
+  }
   return !charsOf(node, flags).isDisjointWith(set);
 }
 
@@ -112,14 +117,16 @@ function repeats(elements, set, flags) {
       one.max === Infinity &&
       canBe(one.element, set, flags) &&
       isFollowed(one, flags)
-    )
+    ) {
       return true;
+    }
     const inner = one.type === 'Quantifier' ? one.element : one;
     if (
       inner.type !== 'Assertion' &&
       inner.alternatives?.some((alternative) => repeats(alternative.elements, set, flags))
-    )
+    ) {
       return true;
+    }
     if (!canBe(one, set, flags)) return false;
   }
   return false;
@@ -169,10 +176,11 @@ export function superLinear({ source, flags: given }) {
     `/${source.replaceAll(/(?<!\\)\//g, '\\/') || '(?:)'}/${given}`,
   );
   const [report] = analyse({ source, flags: given }).reports;
-  if (report)
+  if (report) {
     return report.exponential
       ? 'exponential'
       : `${report.type}: ${'quant' in report ? report.quant.raw : `${report.startQuant.raw} and ${report.endQuant.raw}`}`;
+  }
   const restarted = restarts(pattern, flags);
   if (restarted) return `every beginning repeats ${restarted.raw}`;
   const ambiguous = alike(pattern, flags);

@@ -76,8 +76,9 @@ describe.each([...appTemplates, otherApp])('the template $id', (template) => {
   test('asks for no more scopes than its Client lists', () => {
     const text = template.settings.join('\n');
     const listed = (client.spec.scopes as { name: string }[]).map(({ name }) => name);
-    for (const scope of ['groups', 'offline_access'])
+    for (const scope of ['groups', 'offline_access']) {
       if (new RegExp(`\\b${scope}\\b`).test(text)) expect(listed).toContain(scope);
+    }
   });
 
   test('gets logout tokens by https only', () => {

@@ -28,8 +28,9 @@ describe.each(stores)('accounts selected by address, on %s', (store) => {
   afterAll(stopAll);
 
   test('the one with the address, however it is written', async () => {
-    for (const address of ['Ann.Lee+x@example.test', 'ann.lee+X@EXAMPLE.test'])
+    for (const address of ['Ann.Lee+x@example.test', 'ann.lee+X@EXAMPLE.test']) {
       expect(await namesOf(operator, selecting(address))).toEqual(['Ann.Lee+x@example.test']);
+    }
     expect(await namesOf(operator, selecting('ann.lee@example.test'))).toEqual([]);
     expect(await namesOf(operator, selecting(''))).toEqual([]);
   });
@@ -59,8 +60,9 @@ describe.each(stores)('accounts selected by address, on %s', (store) => {
 
   test('no person finds another by it', async () => {
     expect(await namesOf(person, selecting('person@example.test'))).toHaveLength(1);
-    for (const address of ['op@example.test', 'absent@example.test'])
+    for (const address of ['op@example.test', 'absent@example.test']) {
       expect(await namesOf(person, selecting(address))).toEqual([]);
+    }
   });
 
   test('a watch has the one account, and lets it go with its address', async () => {

@@ -63,12 +63,13 @@ describe.each(stores)('the code of a new address, on %s', (store) => {
     await use(wrong(first)).fails(422, 'Invalid', 'spec.code');
     const second = await ask();
     const latest = await ask(email());
-    for (const former of [first, second].filter((code) => code !== latest))
+    for (const former of [first, second].filter((code) => code !== latest)) {
       for (let i = 0; i < 6; i += 1) {
         const { details, message } = await use(former).fails(410, 'Expired');
         expect(message).toContain('a newer one was sent; this cost no try');
         expect(details!.triesLeft).toBe(5);
       }
+    }
     const { details } = await use(wrong(latest)).fails(422, 'Invalid', 'spec.code');
     expect(details!.triesLeft).toBe(4);
     expect((await use(latest).is(200)).body.status.email.address).toBe(email());

@@ -197,8 +197,9 @@ describe.each(stores)('passkeys, on %s', (store) => {
       .post(`${early.I}/passkeychallenge`, { spec: { purpose: 'Register' } })
       .fails(409, 'Conflict');
     await early.tab.post(`${early.I}/passkeys`, anything).fails(409, 'Conflict');
-    for (const action of ['passkeychallenge', 'passkeys'])
+    for (const action of ['passkeychallenge', 'passkeys']) {
       await early.tab.post(`${early.I}/${action}`, {}).fails(422, 'Invalid');
+    }
     const email = address();
     const { tab, I } = await authenticated(service, email);
     expect((await tab.get(I).is(200)).body.status.account.setup).toEqual({
@@ -364,12 +365,13 @@ describe.each(stores)('passkeys, on %s', (store) => {
       new Authenticator({ counter: 5 }),
     );
     const before = events('passkey.counter');
-    for (const counter of [5, 4])
+    for (const counter of [5, 4]) {
       await (await passkeyLogin(service, authenticator, { lies: { counter } })).answer.fails(
         422,
         'Invalid',
         'spec.credential',
       );
+    }
     expect(events('passkey.counter')).toBe(before + 2);
     await (await passkeyLogin(service, authenticator, { lies: { counter: 9 } })).answer.is(200);
     expect((await stored(name)).internal.counter).toBe(9);
@@ -398,12 +400,13 @@ describe.each(stores)('passkeys, on %s', (store) => {
       { flags: (flags) => flags & ~4 },
       { attestedID: randomBytes(32) },
     ];
-    for (const lies of wrong)
+    for (const lies of wrong) {
       await (await register(service, tab, new Authenticator(), { lies })).answer.fails(
         422,
         'Invalid',
         'spec.credential',
       );
+    }
     expect((await tab.get('passkeys').is(200)).body.items).toEqual([]);
     expect((await tab.get('accounts/~').is(200)).body.status.passkeys).toBe(0);
     expect(
@@ -477,7 +480,7 @@ describe.each(stores)('passkeys, on %s', (store) => {
   test('twenty passkeys are the most, however many are made at once', async () => {
     const { tab, account } = await signedInByPasskey(service, address());
     await service.store.change(service.store.systemCall(), async (tx) => {
-      for (let i = 0; i < 18; i += 1)
+      for (let i = 0; i < 18; i += 1) {
         await tx.create(Passkey, {
           metadata: { name: `${account}-x${i}` },
           spec: { displayName: `x${i}` },
@@ -492,6 +495,7 @@ describe.each(stores)('passkeys, on %s', (store) => {
             fullStrengthTimestamp: toTimestamp(Date.now()),
           },
         });
+      }
     });
     await (await register(service, tab)).answer.is(201);
     await (await register(service, tab)).answer.fails(409, 'Conflict');
@@ -571,8 +575,9 @@ describe.each(stores)('passkeys, on %s', (store) => {
     ).toEqual([]);
     await fresh.tab.delete(`passkeys/${name}`).is(200);
     await fresh.tab.get('sessions/~').is(200);
-    for (const ended of [tab, second.tab, elsewhere(second.tab)])
+    for (const ended of [tab, second.tab, elsewhere(second.tab)]) {
       expect(await eventually(() => ended.get('sessions/~'), 401)).toBe(401);
+    }
     const halfway = pending.begun;
     await halfway.tab.get(`${halfway.I}/account`).fails(410, 'Expired');
     await halfway.tab
@@ -603,11 +608,13 @@ describe.each(stores)('passkeys, on %s', (store) => {
   test('of thirty other sessions none counts any more', async () => {
     const { tab, name, authenticator } = await signedInByPasskey(service, address());
     const others = [];
-    for (let i = 0; i < 30; i += 1)
+    for (let i = 0; i < 30; i += 1) {
       others.push((await signInByPasskey(service, authenticator)).tab);
+    }
     await tab.delete(`passkeys/${name}`).is(200);
-    for (const other of others)
+    for (const other of others) {
       expect(await eventually(() => other.get('sessions/~'), 401)).toBe(401);
+    }
     await settles(
       () => tab.get('sessions').is(200),
       ({ body }) => body.items.length === 1,
@@ -721,8 +728,9 @@ describe.each(stores)('passkeys, on %s', (store) => {
       internal.credentialID,
       bytes,
       authenticator.userHandle,
-    ])
+    ]) {
       expect(seen).not.toContain(secret);
+    }
   });
 });
 

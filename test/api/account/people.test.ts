@@ -117,8 +117,9 @@ describe('what an address reveals before it is verified', () => {
       unknown[1]!,
       disabled[1]!,
       known[1]!,
-    ])
+    ]) {
       answers.push(await challenge(address));
+    }
     for (const answer of answers) expect(answer.seen).toEqual(answers[0]!.seen);
     expect(answers.map(({ mails }) => mails)).toEqual([1, 1, 1, 1, 1, 1]);
     expect(new Set(answers.map(({ commits }) => commits)).size).toBe(1);

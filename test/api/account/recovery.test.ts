@@ -407,10 +407,11 @@ test('it survives a restart and is carried out once', async () => {
       i < 500 &&
       (await one.store.reader(Recovery).get(metadata.name))!.status.phase !== 'Completed';
       i += 1
-    )
+    ) {
       await new Promise((resolve) => {
         setTimeout(resolve, 20);
       });
+    }
     expect(await two.store.reader(Passkey).list(account)).toEqual([]);
     const subjects = async (): Promise<string[]> =>
       (await two.tab().get('mockmessages').is(200)).body.items.map(
@@ -420,10 +421,11 @@ test('it survives a restart and is carried out once', async () => {
       let i = 0;
       i < 500 && !(await subjects()).some((subject) => subject.endsWith('were removed'));
       i += 1
-    )
+    ) {
       await new Promise((resolve) => {
         setTimeout(resolve, 20);
       });
+    }
     expect((await subjects()).filter((subject) => subject.endsWith('were removed'))).toHaveLength(
       1,
     );

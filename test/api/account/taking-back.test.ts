@@ -198,8 +198,9 @@ describe.each(stores)('taking an account back, on %s', (store) => {
         const thief = await byMailbox(email);
         const over = new AbortController();
         const disturb = async (): Promise<void> => {
-          for (let i = 0; !over.signal.aborted; i += 1)
+          for (let i = 0; !over.signal.aborted; i += 1) {
             await thief.patch('accounts/~', { spec: { displayName: `Eve ${i}` } });
+          }
         };
         const disturbing = Promise.all([disturb(), disturb()]);
         await tab.delete('sessions').is(200);
@@ -297,8 +298,13 @@ describe.each(stores)('taking an account back, on %s', (store) => {
     if (!person) await byMailbox(email);
     await empty();
     const works = await hold(email);
-    for (const one of ['session', 'access token of the command', 'access token of an app'] as const)
+    for (const one of [
+      'session',
+      'access token of the command',
+      'access token of an app',
+    ] as const) {
       expectFor(one, await works[one]()).toEqual(true);
+    }
     clock.advance(2_000);
     const tab = person
       ? (await signInByPasskey(service, person.authenticator)).tab

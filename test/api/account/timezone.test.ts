@@ -32,8 +32,9 @@ describe.each(['UTC', 'Asia/Kolkata', 'America/St_Johns'])(
         .is(303);
       for (const line of begun.headers['set-cookie']!) {
         const expires = /expires=([^;]+)/i.exec(line)?.[1];
-        if (expires)
+        if (expires) {
           expect(Math.abs((Date.parse(expires) - Date.now()) / 1000 - 7200)).toBeLessThan(20);
+        }
       }
       const I = begun.headers.location!;
       const { metadata, status } = (await tab.get(I).is(200)).body;

@@ -43,8 +43,9 @@ describe.each(stores)('access tokens for an Audience, on %s', (store) => {
     });
     replica = await service.replica();
     await createClient(service, 'app');
-    for (const name of ['billing-api', 'stock-api', 'vault-api', 'stranger'])
+    for (const name of ['billing-api', 'stock-api', 'vault-api', 'stranger']) {
       await createRequester(service, name, []);
+    }
     for (const name of ['billing', 'stock', 'vault']) await createAudience(service, name);
     await createAudience(service, 'maps', { tokenForm: 'JWT', accessTokenLifetime: '2m' });
     await createRequester(service, 'shop', ['billing', 'stock', 'maps', 'gone']);
@@ -81,7 +82,7 @@ describe.each(stores)('access tokens for an Audience, on %s', (store) => {
       [service, 'shop'],
       [service, 'billing-api'],
       [replica, 'billing-api'],
-    ] as const)
+    ] as const) {
       expect(await introspect(at, client, tokens.access_token)).toMatchObject({
         active: true,
         aud: identifierOf('billing'),
@@ -92,13 +93,15 @@ describe.each(stores)('access tokens for an Audience, on %s', (store) => {
         acr: 'urn:vestibule:acr:email',
         auth_time: expect.any(Number),
       });
+    }
     expect(await introspect(service, 'billing-api', tokens.refresh_token)).toEqual(inactive);
   });
 
   test('are of no use elsewhere: at another Audience, at userinfo, at this API', async () => {
     const tokens = [await tokensFor('billing'), await tokensFor('maps')];
-    for (const client of ['stock-api', 'vault-api', 'stranger'])
+    for (const client of ['stock-api', 'vault-api', 'stranger']) {
       expect(await introspect(service, client, tokens[0]!.access_token)).toEqual(inactive);
+    }
     for (const { access_token: token } of tokens) {
       const headers = { authorization: `Bearer ${token}` };
       const userinfo = await service.tab().get('/oauth2/userinfo', { plain: true, headers });
@@ -300,15 +303,17 @@ describe.each(stores)('access tokens for an Audience, on %s', (store) => {
   });
 
   const introspectActive = async (token: string): Promise<void> => {
-    for (const at of [service, replica])
+    for (const at of [service, replica]) {
       expect(await introspect(at, 'billing-api', token)).toMatchObject({ active: true });
+    }
   };
   const seenInactive = async (token: string, client = 'billing-api'): Promise<void> => {
-    for (const at of [service, replica])
+    for (const at of [service, replica]) {
       await settles(
         () => introspect(at, client, token),
         (answer: { active: boolean }) => !answer.active,
       );
+    }
   };
 
   test('are inactive when the Client loses the Audience or it is deleted', async () => {
@@ -390,16 +395,18 @@ describe.each(stores)('an Audience, on %s', (store) => {
       `https://${host}/apis`,
       `api://${host}/apis`,
       `http://localhost.:${new URL(service.baseURL).port}/apis`,
-    ])
+    ]) {
       await operator
         .post('audiences', draft('sample', identifier))
         .fails(422, 'Invalid', 'spec.identifier');
+    }
     for (const [i, identifier] of [
       'urn:example:billing',
       'http://localhost:8092/mcp',
       'https://a.test/x?y=1',
-    ].entries())
+    ].entries()) {
       await operator.post('audiences', draft(`good-${i}`, identifier)).is(201);
+    }
   });
 
   test('has an identifier of its own, which does not change', async () => {

@@ -48,7 +48,7 @@ describe.each(stores)('who supplies claims, over %s', (store) => {
     const names = Array.from({ length: 35 }, (_, i) => `many-${i + 10}`);
     for (const name of names) await op.post('claimsproviders', supplier(name, name)).is(201);
     const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
-    for (let i = 0; i < 3; i += 1)
+    for (let i = 0; i < 3; i += 1) {
       for (const [tab, shows] of [
         [op, true],
         [ada, false],
@@ -61,6 +61,7 @@ describe.each(stores)('who supplies claims, over %s', (store) => {
         const table = await tab.get('claimsproviders?limit=36', { headers: { accept } }).is(200);
         expect([table.body.kind, table.body.rows.length]).toEqual(['Table', 36]);
       }
+    }
     for (const name of names) await op.delete(`claimsproviders/${name}`).is(200);
   });
 
@@ -140,7 +141,7 @@ describe.each(stores)('who supplies claims, over %s', (store) => {
       'claimsproviders?limit=1',
       'claimsproviders/hidden',
       'claimsproviders?includeObject=Object',
-    ])
+    ]) {
       for (const how of [
         {},
         asTable,
@@ -150,6 +151,7 @@ describe.each(stores)('who supplies claims, over %s', (store) => {
         const answer = await ada.get(path, how);
         if (answer.code !== 406) seen.push((await ada.get(path, how).is(200)).bytes.toString());
       }
+    }
     await op.delete('claimsproviders/hidden').is(200);
     for (const stream of watching) {
       await stream.until(({ events }) => events.some(({ type }) => type === 'DELETED'));
@@ -206,14 +208,16 @@ describe.each(stores)('who supplies claims, over %s', (store) => {
     await op.post('claimsproviders', supplier('cards', 'card')).is(201);
     expect(await supported(service)).toContain('card');
     const stopwatch = new Stopwatch();
-    while (!(await supported(other)).includes('card'))
+    while (!(await supported(other)).includes('card')) {
       expect(stopwatch.milliseconds).toBeLessThan(1_000);
+    }
     const { tab, I } = await begin(other, { scope: 'openid card' });
     expect((await tab.get(I).is(200)).body.spec.scopes).toEqual(['openid', 'card']);
     await op.delete('claimsproviders/cards').is(200);
     expect(await supported(service)).not.toContain('card');
-    while ((await supported(other)).includes('card'))
+    while ((await supported(other)).includes('card')) {
       expect(stopwatch.milliseconds).toBeLessThan(4_000);
+    }
   });
 });
 
@@ -276,13 +280,15 @@ test.each(['jwksURI', 'backchannelLogoutURI'])(
         '10.1.0.0/16',
       ],
     });
-    for (const uri of closed)
+    for (const uri of closed) {
       await expect(declare(strict, 'closed', uri)).rejects.toMatchObject({
         reason: 'Invalid',
         details: { causes: [{ field: `spec.${field}` }] },
       });
-    for (const [i, uri] of ['https://client.example.test/x', 'https://10.1.2.3/x'].entries())
+    }
+    for (const [i, uri] of ['https://client.example.test/x', 'https://10.1.2.3/x'].entries()) {
       await declare(strict, `open-${i}`, uri);
+    }
     const change = (uri: string) =>
       strict.store.change(strict.store.systemCall(), (tx) =>
         tx.update(Client, 'open-0', (next) => {
@@ -299,8 +305,9 @@ test.each(['jwksURI', 'backchannelLogoutURI'])(
       'http://localhost:7/',
       'http://127.0.0.1:7/',
       'https://[::1]/',
-    ].entries())
+    ].entries()) {
       await declare(local, `open-${i}`, uri);
+    }
     await expect(declare(local, 'closed', 'http://10.0.0.1/')).rejects.toMatchObject({
       reason: 'Invalid',
     });
@@ -330,15 +337,18 @@ test('an address that is not public is refused by its text alone', async () => {
       '10.1.0.0/16',
     ],
   });
-  for (const url of closed)
+  for (const url of closed) {
     await expect(declare(strict, url)).rejects.toMatchObject({
       reason: 'Invalid',
       details: { causes: [{ field: 'spec.url' }] },
     });
-  for (const url of ['https://supplier.example.test/', 'https://10.1.2.3/claims'])
+  }
+  for (const url of ['https://supplier.example.test/', 'https://10.1.2.3/claims']) {
     await declare(strict, url);
+  }
   const local = await startTest({ flags });
-  for (const url of ['http://localhost:7/', 'http://127.0.0.1:7/', 'https://[::1]/'])
+  for (const url of ['http://localhost:7/', 'http://127.0.0.1:7/', 'https://[::1]/']) {
     await declare(local, url);
+  }
   await expect(declare(local, 'http://10.0.0.1/')).rejects.toMatchObject({ reason: 'Invalid' });
 });

@@ -125,13 +125,14 @@ describe.each(stores)('a client assertion that is refused, on %s', (store) => {
     ['bank', 70, 'invalid_client'],
     ['program', 70, 'invalid_grant'],
   ])('of %s, from %s seconds ahead, is %s', async (name, seconds, error) => {
-    if (name === 'bank' && seconds === 9)
+    if (name === 'bank' && seconds === 9) {
       await createClient(service, 'bank', {
         type: 'Confidential',
         profile: 'FAPI2',
         jwks: authentication.jwks,
         secretHashes: [],
       });
+    }
     const iat = Math.floor(Date.now() / 1000) + seconds;
     const sent = await assertion({ claims: { iss: name, sub: name, iat, exp: iat + 60 } });
     const { body } = await post('token', sent, name);

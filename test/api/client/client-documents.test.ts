@@ -144,8 +144,9 @@ describe.each(stores)('a client_id that is the URL of a document, on %s', (store
         `https://0x7f000001:${port}${name}`,
         `https://127.1:${port}${name}`,
         `https://${host}/${'a'.repeat(250)}`,
-      ])
+      ]) {
         expectFor(url, (await ask(service, url)).code).toEqual(400);
+      }
       expect(documents.connections()).toBe(before);
     });
 
@@ -471,8 +472,9 @@ describe.each(stores)('a client_id that is the URL of a document, on %s', (store
         expect(page).not.toContain('evil.example.test');
         expect(page).toContain(`<bdi dir="ltr">${documents.host}</bdi>`);
       }
-      if (!('response_mode' in parameters && !('prompt' in parameters)))
+      if (!('response_mode' in parameters && !('prompt' in parameters))) {
         await service.tab().navigate(`/oauth2/auth?${query}`).is(400);
+      }
     });
 
     test('is shown here when the person cancels, before the sign-in and at the consent', async () => {
@@ -696,8 +698,9 @@ test.each(stores)('fetches are limited by network, on %s', async (store) => {
   const known = documents.serve(path());
   const before = documents.requests.length;
   expect((await ask(service, known)).code).toBe(303);
-  for (let i = 0; i < 2; i += 1)
+  for (let i = 0; i < 2; i += 1) {
     expect((await ask(service, `https://${documents.host}/missing-${i}`)).code).toBe(400);
+  }
   const over = await ask(service, `https://${documents.host}/missing-2`);
   expect([over.code, Number(over.headers['retry-after']) > 0]).toEqual([429, true]);
   expect(documents.requests.length - before).toBe(3);
@@ -717,8 +720,9 @@ test.each(stores)(
     const before = documents.requests.length;
     expect((await ask(service, known)).code).toBe(303);
     clock.advance(301_000);
-    for (let i = 0; i < 3; i += 1)
+    for (let i = 0; i < 3; i += 1) {
       expect((await ask(service, `https://${documents.host}/absent-${i}`)).code).toBe(400);
+    }
     expect((await ask(service, `https://${documents.host}/absent-3`)).code).toBe(429);
     expect(documents.requests.length - before).toBe(4);
     expect((await ask(service, known)).code).toBe(303);

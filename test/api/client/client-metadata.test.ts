@@ -181,12 +181,13 @@ describe.each(stores)('metadata as typed clients send it, on %s', (store) => {
       [{ ownerReferences: [{ ...owner, uid: '' }] }, 'metadata.ownerReferences[0].uid'],
       [{ ownerReferences: [owner, owner] }, 'metadata.ownerReferences[1]'],
       [{ ownerReferences: [owner, { ...owner, uid: 'b' }] }, 'metadata.ownerReferences'],
-    ] as const)
+    ] as const) {
       await send('POST', 'groups', group({ name: 'never', ...metadata })).fails(
         422,
         'Invalid',
         field,
       );
+    }
     const { headers, body } = await send(
       'POST',
       'groups',

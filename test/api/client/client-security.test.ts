@@ -83,8 +83,9 @@ describe.each(stores)('how a Client is protected, on %s', (store) => {
       ['spec.redirectURIs[0]', { redirectURIs: ['http://localhost:1/cb'] }],
       ['spec.type', { type: 'Public' }],
     ];
-    for (const [field, spec] of forbidden)
+    for (const [field, spec] of forbidden) {
       await made('broken', { profile: 'FAPI2', jwks: keys, ...spec }).fails(422, 'Invalid', field);
+    }
     await operator
       .patch('clients/bank', { spec: { pkce: 'Optional' } })
       .fails(422, 'Invalid', 'spec.pkce');

@@ -120,8 +120,9 @@ describe.each(stores)('introspection, on %s', (store) => {
       ['maps-api', 'x'],
       ['maps-api', `${'y'.repeat(3_000)}`],
     ];
-    for (const [client, sent] of others)
+    for (const [client, sent] of others) {
       expectFor(client, await introspect(service, client, sent)).toEqual(inactive);
+    }
     const back = await visit(tab, { client: 'shy', audiences: ['maps'] });
     const { body: shy } = await redeem(service, back, identifierOf('maps'));
     const answer = await introspect(service, 'maps-api', shy.access_token);
@@ -172,10 +173,11 @@ describe.each(stores)('introspection, on %s', (store) => {
       expect(full).not.toHaveProperty('email_verified'); // not wanted
       const withGroups = await tokenOf(undefined, ' groups');
       expect((await answerTo(withGroups)).groups).toEqual([groups]);
-      if (tokenForm === 'JWT')
+      if (tokenForm === 'JWT') {
         expect(
           JSON.parse(Buffer.from(withGroups.split('.')[1]!, 'base64url').toString()),
         ).toMatchObject({ email: status.email.address, groups: [groups] });
+      }
       const { body: grants } = await tab.get('grants').is(200);
       const grant = grants.items.find(({ status: of }: any) => of.client.name === `${name}-app`);
       const disclosed = grant.status.disclosures.flatMap((disclosure: any) =>

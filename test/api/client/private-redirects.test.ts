@@ -57,7 +57,7 @@ describe.each(stores)('http redirect URIs in private networks, on %s', (store) =
 
   test('are permitted by the setting, and a condition says so; others are not', async () => {
     const operator = await operatorOf(await startTest({ store, flags: [...operators, allowed] }));
-    for (const uri of inNetwork)
+    for (const uri of inNetwork) {
       for (const field of ['redirectURIs', 'postLogoutRedirectURIs']) {
         const { code, body } = await made(operator, uri, field);
         expectFor([uri, field], code).toEqual(201);
@@ -65,6 +65,7 @@ describe.each(stores)('http redirect URIs in private networks, on %s', (store) =
           expect.objectContaining({ type: 'RedirectsUnencrypted', status: 'True' }),
         );
       }
+    }
     for (const uri of elsewhere) {
       const { code, body } = await made(operator, uri);
       expectFor(uri, code).toEqual(422);

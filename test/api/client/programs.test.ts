@@ -93,48 +93,55 @@ describe.each(stores)('who is no browser, on %s', (store) => {
     const [, , , code] = road;
 
     test('passes with a token and no cookie, from any Origin', async () => {
-      for (const page of pages())
-        for (const authorization of [`Bearer ${token}`, `bearer ${token}`])
+      for (const page of pages()) {
+        for (const authorization of [`Bearer ${token}`, `bearer ${token}`]) {
           expectFor(
             page,
             await send(front.service.tab(), road, { authorization, ...page }),
           ).toEqual([code, code]);
+        }
+      }
     });
 
     test('is refused with a token that is none, or no bearer token', async () => {
-      for (const page of pages())
+      for (const page of pages()) {
         for (const [authorization, refusal] of [
           ['Bearer bad', 401],
           ['Basic eDp5', 403],
           ['Bearer', 403],
           ['', 403],
-        ] as const)
+        ] as const) {
           expectFor(
             [page, authorization],
             await send(front.service.tab(), road, { authorization, ...page }),
           ).toEqual([refusal, refusal]);
+        }
+      }
     });
 
     test('is refused with a token beside a cookie, or Sec-Fetch-Site', async () => {
       const authorization = `Bearer ${token}`;
-      for (const page of pages())
+      for (const page of pages()) {
         for (const more of [
           { cookie: 'other=1' },
           { cookie: '' },
           { 'sec-fetch-site': 'same-origin' },
           { 'sec-fetch-site': 'cross-site' },
           { 'sec-fetch-site': '' },
-        ])
+        ]) {
           expectFor(
             [page, more],
             await send(front.service.tab(), road, { authorization, ...page, ...more }),
           ).toEqual([403, 403]);
-      for (const page of pages())
+        }
+      }
+      for (const page of pages()) {
         expect(await send(operator, road, { authorization, ...page })).toEqual([403, 403]);
+      }
     });
 
     test('passes a front proxy that proves itself, from any page', async () => {
-      for (const page of [...pages(), {}])
+      for (const page of [...pages(), {}]) {
         for (const site of [undefined, 'same-origin', 'same-site', 'cross-site', 'none', '']) {
           const headers = { ...page, ...(site !== undefined && { 'sec-fetch-site': site }) };
           expectFor(headers, await send(front.caller(front.proxy, master), road, headers)).toEqual([
@@ -142,16 +149,18 @@ describe.each(stores)('who is no browser, on %s', (store) => {
             code,
           ]);
         }
+      }
     });
 
     test('is judged where a front proxy proves nothing', async () => {
       const other = proxyOf(front.authority, { name: 'someone-else' });
-      for (const pair of [undefined, other])
+      for (const pair of [undefined, other]) {
         for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: evil }]) {
           const codes = await send(front.caller(pair, master), road, headers);
           const isRead = ['GET', 'HEAD'].includes(road[1]) && 'origin' in headers;
           expectFor(headers, codes).toEqual(isRead ? [401, 401] : [403, 403]);
         }
+      }
     });
   });
 

@@ -57,8 +57,9 @@ describe.each(stores)('a refused request of a Client, on %s', (store) => {
   const authorize = (more: Record<string, string>, client = 'spa') => {
     const path = new URL(authorizationPath(client, 'openid', 'v'.repeat(43)), service.baseURL);
     for (const [name, value] of Object.entries(more)) path.searchParams.set(name, value);
-    for (const [name, value] of Object.entries(more))
+    for (const [name, value] of Object.entries(more)) {
       if (value === '') path.searchParams.delete(name);
+    }
     return service.tab().navigate(`${path.pathname}${path.search}`);
   };
   /** Redeems a code of a new sign-in, as the fields say. */
@@ -68,8 +69,9 @@ describe.each(stores)('a refused request of a Client, on %s', (store) => {
     const code = callback.searchParams.get('code')!;
     const fields = { grant_type: 'authorization_code', client_id: 'spa', code, redirect_uri };
     clock.advance(seconds * 1000);
-    for (let i = 1; i < times; i += 1)
+    for (let i = 1; i < times; i += 1) {
       await post('token', { ...fields, code_verifier: verifier, ...more });
+    }
     return post('token', { ...fields, code_verifier: verifier, ...more });
   };
   /** Sends the refresh token of a new sign-in, each time after so many seconds. */
@@ -303,9 +305,9 @@ describe.each(stores)('a refused request of a Client, on %s', (store) => {
       expect(shown.remedy).toBe(lines[0].remedy);
       const sent = URL.parse((answer.headers.location ?? '').replace('#', '?'))?.searchParams;
       const description = sent?.get('error_description') ?? answer.body?.error_description;
-      if (answer.body?.error === 'invalid_client')
+      if (answer.body?.error === 'invalid_client') {
         expect(answer.body.error_description).not.toContain('what to set');
-      else if (sent ?? answer.body?.error) {
+      } else if (sent ?? answer.body?.error) {
         expect(description).toContain(' (what to set: ');
         expect(description).toContain(remedy);
       }
@@ -361,8 +363,9 @@ permit (principal, action in [Action::"get", Action::"list"], resource is Client
     expect(await statusOf('spa', reader)).not.toHaveProperty('authorizationRequests');
     const after = (await operator.get('clients/spa').is(200)).body;
     expect(after.metadata).toEqual(before.metadata);
-    for (const { status } of (await operator.get('clients').is(200)).body.items)
+    for (const { status } of (await operator.get('clients').is(200)).body.items) {
       expect(status).not.toHaveProperty('lastRefusals');
+    }
     await signInAgain();
     const { body: read } = await operator.get('clients/spa').is(200);
     expect(read.status.lastRefusals.length).toBeGreaterThan(0);
@@ -370,8 +373,9 @@ permit (principal, action in [Action::"get", Action::"list"], resource is Client
     for (const send of [
       () => operator.put('clients/spa', read),
       () => operator.patch('clients/spa', { status: read.status }),
-    ])
+    ]) {
       expect((await send().is(200)).body.spec).toEqual(read.spec);
+    }
     expect(await stored()).toContain('redirectURIs');
     expect(await stored()).not.toContain('lastRefusals');
     const changed = await operator.patch('clients/spa', { spec: { displayName: 'Spa' } }).is(200);

@@ -152,8 +152,9 @@ describe.each(stores)('what mends a refusal, on %s', (store) => {
       expect(service.logs.slice(before).join('')).not.toContain('hush');
       const sent = URL.parse((headers.location ?? '').replace('#', '?'))?.searchParams;
       const description = sent?.get('error_description') ?? body.error_description;
-      if (lines[0].remedy !== undefined && !description.includes(' is over '))
+      if (lines[0].remedy !== undefined && !description.includes(' is over ')) {
         expect(description).toContain(`(what to set: ${lines[0].remedy})`);
+      }
     },
   );
 });

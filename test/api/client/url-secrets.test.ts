@@ -49,17 +49,19 @@ const texts = settings.filter(({ value }) => value === 'text' || value === 'list
 
 describe('a password in a URL is shown nowhere', () => {
   test.each(texts.map(({ flag }) => flag))('given as --%s', async (flag) => {
-    for (const url of urls)
+    for (const url of urls) {
       expectFor(url, await shownOf([...started, `--${flag}`, url])).toEqual(
         expect.not.stringContaining(secret),
       );
+    }
   });
 
   test('given as a number or a switch', async () => {
-    for (const { flag } of settings.filter(({ value }) => value !== 'text' && value !== 'list'))
+    for (const { flag } of settings.filter(({ value }) => value !== 'text' && value !== 'list')) {
       expectFor(flag, await shownOf([...started, `--${flag}=${urls[0]}`])).toEqual(
         expect.not.stringContaining(secret),
       );
+    }
   });
 });
 
@@ -211,7 +213,7 @@ describe.each(stores)('a URL with a password in an object, on %s', (store) => {
     });
     await createClient(service, 'app');
     const { tab } = await signIn(service, 'op@example.test');
-    for (const [collection, spec, fields] of tables)
+    for (const [collection, spec, fields] of tables) {
       for (const field of fields) {
         const value = field.endsWith('URIs') ? [url] : url;
         const object = { metadata: { name: 'one' }, spec: { ...spec, [field]: value } };
@@ -222,10 +224,12 @@ describe.each(stores)('a URL with a password in an object, on %s', (store) => {
         expectFor(field, JSON.stringify(body)).toEqual(expect.stringContaining(`spec.${field}`));
         expectFor(field, JSON.stringify(body)).toEqual(expect.not.stringContaining(secret));
       }
-    for (const field of ['profileURI', 'pictureURI'])
+    }
+    for (const field of ['profileURI', 'pictureURI']) {
       expect(
         JSON.stringify((await tab.patch('accounts/~', { spec: { [field]: url } }).is(422)).body),
       ).not.toContain(secret);
+    }
     const query = new URLSearchParams({ client_id: url, redirect_uri: url, scope: 'openid' });
     const shown = await tab.get(`/oauth2/auth?${query}`, { plain: true });
     expect(shown.code).toBeGreaterThanOrEqual(400);

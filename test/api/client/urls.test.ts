@@ -115,10 +115,11 @@ describe.each(stores)('a URL that browsers open elsewhere, on %s', (store) => {
   test.each(['supportURI', 'privacyPolicyURI', 'termsOfServiceURI'])(
     'is refused in the Appearance, at %s',
     async (field) => {
-      for (const url of others)
+      for (const url of others) {
         await operator
           .patch('appearances/default', { spec: { [field]: url } })
           .fails(422, 'Invalid', `spec.${field}`);
+      }
     },
   );
 

@@ -35,11 +35,12 @@ describe.each(stores)('requests for access, on %s', (store) => {
       flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
     });
     other = await service.replica();
-    for (const name of ['wiki', 'vault'])
+    for (const name of ['wiki', 'vault']) {
       await createClient(service, name, {
         homepageURI: `https://${name}.example.test/`,
         appMenu: 'Everyone',
       });
+    }
     await createClient(service, 'app');
     operator = (await signIn(service, 'op@example.test')).tab;
     const { spec } = (await operator.get('policies/p-1').is(200)).body;
@@ -49,10 +50,11 @@ describe.each(stores)('requests for access, on %s', (store) => {
       ['keepers'],
       ['crew'],
       ['leads', 'lead@example.test'],
-    ])
+    ]) {
       await operator
         .post('groups', { metadata: { name }, spec: { displayName: name, members } })
         .is(201);
+    }
   });
   afterEach(() => clock.release());
 
@@ -105,17 +107,20 @@ describe.each(stores)('requests for access, on %s', (store) => {
       await tab.get('accounts/~/export').is(200),
       await tab.get('policydecisions').is(200),
     ].map(({ bytes }) => bytes.toString());
-    for (const seen of [...read, JSON.stringify(stream.events)])
+    for (const seen of [...read, JSON.stringify(stream.events)]) {
       expect(seen).not.toContain(decider);
+    }
     expect(await temporary('staff')).toMatchObject([
       { email: 'ada@example.test', reason: 'Covers for Bob.', accessRequest: name },
     ]);
-    for (const one of [tab, there])
+    for (const one of [tab, there]) {
       await until(async () => (await appOf(one, 'wiki')).access === 'Allowed');
+    }
     clock.own();
     clock.advance(11 * minute);
-    for (const one of [tab, there])
+    for (const one of [tab, there]) {
       expect(await appOf(one, 'wiki')).toMatchObject({ access: 'Refused' });
+    }
     expect((await tab.get(`accessrequests/${name}`).is(200)).body.status).toMatchObject({
       phase: 'Expired',
       conditions: [{ type: 'Approved', status: 'False', reason: 'Expired' }],
@@ -222,12 +227,13 @@ describe.each(stores)('requests for access, on %s', (store) => {
     const tab = await person('quin@example.test');
     const ends = Date.now() + day;
     const name = await asked(tab, 'staff', { until: toTimestamp(ends) });
-    for (const until of [ends + minute, Date.now() - minute])
+    for (const until of [ends + minute, Date.now() - minute]) {
       await decide(operator, name, 'approve', { until: toTimestamp(until) }).fails(
         422,
         'Invalid',
         'spec.until',
       );
+    }
     const until = toTimestamp(Date.now() + 5 * minute);
     await decide(operator, name, 'approve', { until }).is(200);
     expect(await temporary('staff')).toContainEqual(

@@ -108,16 +108,17 @@ test('an index follows every change, and is right however little is known', asyn
     [['Root@example.test'], ['root@example.test']],
   ] as const) {
     await service.store.change(service.store.systemCall(), async (tx) => {
-      if (await tx.get(Group, 'operators'))
+      if (await tx.get(Group, 'operators')) {
         await tx.update(Group, 'operators', ({ spec }) => {
           spec.members = [...members];
         });
-      else
+      } else {
         await tx.create(Group, {
           metadata: { name: 'operators' },
           status: {},
           spec: { displayName: 'Operators', members: [...members] },
         });
+      }
     });
     for (const one of [early, new Memberships(service.store, ['root@example.test'])]) {
       expect((await one.members('operators')).map(({ address }) => address)).toEqual(counting);

@@ -26,8 +26,9 @@ describe.each(stores)('an invitation, on %s', (store) => {
     await createClient(service, 'app', { initiateLoginURI: 'https://app.example.test/login?a=1' });
     operator = (await signIn(service, 'op@example.test')).tab;
     invitedBy = (await operator.get('accounts/~').is(200)).body.metadata.name;
-    for (const name of ['staff', 'readers'])
+    for (const name of ['staff', 'readers']) {
       await operator.post('groups', { metadata: { name }, spec: { displayName: name } }).is(201);
+    }
   });
 
   const invite = async (email: string, spec: object = { groups: ['staff'] }) =>

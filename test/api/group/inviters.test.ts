@@ -68,8 +68,9 @@ describe.each(stores)('who invited, on %s', (store) => {
     await createClient(service, 'app');
     operator = (await signIn(service, 'op@example.test')).tab;
     first = (await operator.get('policies/p-1').is(200)).body.spec.cedar;
-    for (const name of ['leads', 'readers'])
+    for (const name of ['leads', 'readers']) {
       await operator.post('groups', { metadata: { name }, spec: { displayName: name } }).is(201);
+    }
   });
 
   const write = (rules: string) =>
@@ -187,8 +188,9 @@ unless { context.invited || principal in Group::"operators" };`);
       `${leadsInvite}\npermit (principal in Group::"leads", action in Action::"read", resource is Invitation);`,
     );
     const { name } = one.invitation.metadata;
-    for (const path of [`invitations/${name}`, 'invitations'])
+    for (const path of [`invitations/${name}`, 'invitations']) {
       expect((await one.tab.get(path).is(200)).bytes.toString()).not.toContain(one.account);
+    }
     expect((await read(name)).status.invitedBy).toBe(one.account);
   });
 
@@ -228,8 +230,11 @@ unless { context.invited || principal in Group::"operators" };`);
     const email = `days${(count += 1)}@example.test`;
     const spec = { email, groups, until: inDays(days) };
     const answer = operator.post('invitations', { metadata: { generateName: 'i-' }, spec });
-    if (code === 422) await answer.fails(422, 'Invalid', 'spec.until');
-    else await answer.is(201);
+    if (code === 422) {
+      await answer.fails(422, 'Invalid', 'spec.until');
+    } else {
+      await answer.is(201);
+    }
   });
 
   test('from an older release lasts seven days at the most, to operators', async () => {

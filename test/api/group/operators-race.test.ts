@@ -109,8 +109,11 @@ describe.each(stores)('two operators who take each other’s rights at once, on 
         ways['a merge patch of the group']!(a, b).is(200),
       ]);
       const { items } = (await operator.get(range).is(200)).body;
-      if (deletion.code === 200) expect(items).toHaveLength(0);
-      else expect([401, 403, 409]).toContain(deletion.code);
+      if (deletion.code === 200) {
+        expect(items).toHaveLength(0);
+      } else {
+        expect([401, 403, 409]).toContain(deletion.code);
+      }
       await watch.until(({ events }) => events.length === 13 - items.length);
       watch.close();
       const ended = watch.events.map(({ object }) => Number(object.metadata.resourceVersion));
@@ -131,8 +134,9 @@ describe.each(stores)('two operators who take each other’s rights at once, on 
       const answers: PromiseLike<Answer>[] = [ask(0)];
       const disabled = operator.post(`accounts/${account}/disable`, { spec: {} }).is(200);
       const isOver = disabled.then(() => true);
-      for (let i = 1; !(await Promise.race([isOver, setImmediate(false)])); i += 1)
+      for (let i = 1; !(await Promise.race([isOver, setImmediate(false)])); i += 1) {
         answers.push(ask(i));
+      }
       const end = Number((await disabled).body.metadata.resourceVersion);
       const all = await Promise.all(answers);
       const made = all.filter(({ code }) => code === 201);
@@ -162,11 +166,12 @@ describe.each(stores)('two operators who take each other’s rights at once, on 
   test('a change that loses a race for another reason succeeds at its next try', async () => {
     const [a, b] = await rivals();
     const labels = (name: string) => ({ metadata: { labels: { [name]: 'yes' } } });
-    for (let round = 0; round < rounds; round += 1)
+    for (let round = 0; round < rounds; round += 1) {
       await Promise.all([
         a.tab.patch(`groups/${group}`, labels(`a${round}`)).is(200),
         b.tab.patch(`groups/${group}`, labels(`b${round}`)).is(200),
       ]);
+    }
     const { body } = await operator.get(`groups/${group}`).is(200);
     expect(Object.keys(body.metadata.labels)).toHaveLength(2 * rounds);
   });

@@ -56,8 +56,9 @@ describe.each(stores)('what operators write, on %s', (store) => {
     for (const write of writes(tab)) expect((await write).code).toBeLessThan(300);
   };
   const refused = async (tab: Tab): Promise<void> => {
-    for (const write of writes(tab))
+    for (const write of writes(tab)) {
       expect((await write.fails(403, 'Forbidden')).message).toContain(again);
+    }
   };
 
   test('a sign-in of more than ten minutes ago writes nothing of others', async () => {

@@ -70,8 +70,9 @@ function observed(storage: Storage): Storage & { commits: number; reads: number 
           !checks.some(({ key }) => key.startsWith('outbox/')) &&
           !isDrawn(writes) &&
           !isRecorded(writes)
-        )
+        ) {
           seen.commits += 1;
+        }
         return storage.commit(checks, writes);
       },
     },
@@ -216,8 +217,9 @@ describe('what an operation costs (performance budgets)', () => {
       tab.patch('clients/app?dryRun=All', { spec: { displayName: 'never' } }).is(200),
     );
     expect([dry.commits, dry.decisions]).toEqual([0, ['patch', 'patch', 'patch']]);
-    for (const path of ['/api', '/api/openapi/v3', '/livez'])
+    for (const path of ['/api', '/api/openapi/v3', '/livez']) {
       expect((await cost(() => tab.get(path).is(200))).commits).toBe(0);
+    }
     expect((await cost(() => tab.get('/api').is(200))).decisions).toEqual(['discovery']);
     expect((await cost(() => tab.navigate('/mailbox').is(200))).decisions).toEqual(['page']);
   });

@@ -74,8 +74,9 @@ describe.each(stores)('what a stranger can use up of an address, over %s', (stor
   test('mails that strangers ask for leave known browsers alone, up to a budget', async () => {
     const own = await known('ada@example.test');
     const codes: number[] = [];
-    for (let i = 0; i < 7; i += 1)
+    for (let i = 0; i < 7; i += 1) {
       codes.push((await ask(browser(), i % 2 ? 'ada@example.test' : 'ADA@example.test')).code);
+    }
     expect(codes).toEqual([200, 200, 200, 200, 429, 429, 429]);
     const mine: number[] = [];
     for (let i = 0; i < 4; i += 1) mine.push((await ask(own, 'Ada@example.test')).code);
@@ -99,10 +100,11 @@ describe.each(stores)('what a stranger can use up of an address, over %s', (stor
     const own = await known(to);
     for (let i = 0; i < 2; i += 1) {
       const { begun, mail } = await challenged(browser(), to);
-      for (let j = 0; j < 5; j += 1)
+      for (let j = 0; j < 5; j += 1) {
         await begun.tab
           .post(`${begun.I}/login`, { spec: { method: 'EmailCode', code: wrong(mail.code) } })
           .fails(422, 'Invalid');
+      }
     }
     expect((await challenged(browser(), to)).mail.code).toBeUndefined();
     const mine = await challenged(own, to);
@@ -129,10 +131,11 @@ describe.each(stores)('what a stranger can use up of an address, over %s', (stor
       { begun, mail }: Awaited<ReturnType<typeof challenged>>,
       times: number,
     ): Promise<void> => {
-      for (let i = 0; i < times; i += 1)
+      for (let i = 0; i < times; i += 1) {
         await begun.tab
           .post(`${begun.I}/login`, { spec: { method: 'EmailCode', code: wrong(mail.code) } })
           .fails(422, 'Invalid');
+      }
     };
     await guess(await challenged(browser(), to), 5);
     const right = await challenged(browser(), to);
@@ -160,8 +163,9 @@ describe.each(stores)('what a stranger can use up of an address, over %s', (stor
       held.value.slice(0, -1),
       '',
       'x!y',
-    ])
+    ]) {
       expectFor(altered, await codes(altered)).toEqual(429);
+    }
     const other = (await known('mallory@example.test')).cookies.find(
       ({ name }) => name === 'vestibule-known',
     )!;
@@ -252,8 +256,11 @@ describe('what everybody together can do', () => {
           const { code } = await tab.post(`${I}/login`, {
             spec: { method: 'EmailCode', code: mail.code ? wrong(mail.code) : '12345678' },
           });
-          if (code === 422) guesses += 1;
-          else expect(code).toBe(429);
+          if (code === 422) {
+            guesses += 1;
+          } else {
+            expect(code).toBe(429);
+          }
         }
       }
       expect(guesses).toBeLessThanOrEqual(20);

@@ -205,18 +205,20 @@ describe('no body, header, query or token occupies the thread for long', () => {
   test.each(headers)('header %s', async (name) => {
     for (const chunk of Object.values(chunks)) {
       const value = chunk.repeat(Math.floor(14_000 / chunk.length));
-      for (const path of ['/api/v1alpha1/policies', '/oauth2/auth?client_id=app', '/account'])
+      for (const path of ['/api/v1alpha1/policies', '/oauth2/auth?client_id=app', '/account']) {
         await expectShort(() =>
           exchange(service.url, 'GET', path, { accept: 'application/json', [name]: value }),
         );
+      }
     }
   });
 
   test.each(Object.entries(selectors))('query: %s', async (_, query) => {
-    for (const path of ['/api/v1alpha1/policies', '/oauth2/auth', '/oauth2/logout', '/account'])
+    for (const path of ['/api/v1alpha1/policies', '/oauth2/auth', '/oauth2/logout', '/account']) {
       await expectShort(() =>
         exchange(service.url, 'GET', `${path}?${query}`, { accept: 'application/json' }),
       );
+    }
     await expectShort(() => operator.get(`groups?${query}`));
   });
 
@@ -231,9 +233,10 @@ describe('no body, header, query or token occupies the thread for long', () => {
       'introspect',
       'userinfo',
       'revoke',
-    ])
+    ]) {
       await expectShort(() => form(`/oauth2/${name}`, fields));
-    for (const scheme of ['Bearer', 'DPoP', 'Basic'])
+    }
+    for (const scheme of ['Bearer', 'DPoP', 'Basic']) {
       await expectShort(() =>
         exchange(service.url, 'GET', '/api/v1alpha1/accounts/~', {
           accept: 'application/json',
@@ -241,13 +244,15 @@ describe('no body, header, query or token occupies the thread for long', () => {
           dpop: token,
         }),
       );
+    }
   });
 
   test.each(Object.entries({ ...selectors, 'a long value': `x=${'%41'.repeat(80_000)}` }))(
     'a form: %s',
     async (_, fields) => {
-      for (const name of ['token', 'par', 'auth', 'device/auth', 'device', 'logout', 'revoke'])
+      for (const name of ['token', 'par', 'auth', 'device/auth', 'device', 'logout', 'revoke']) {
         await expectShort(() => form(`/oauth2/${name}`, `client_id=app&${fields}`));
+      }
     },
   );
 });
@@ -277,11 +282,12 @@ describe('no GET that decides many things occupies the thread for long', () => {
       required: false,
     }));
     await createClient(service, 'three', { scopes });
-    for (let i = 0; i < 30; i += 1)
+    for (let i = 0; i < 30; i += 1) {
       await createClient(service, `menu-${i}`, {
         appMenu: 'Everyone',
         homepageURI: 'https://app.example.test/',
       });
+    }
     person = (await signIn(service, 'ada@example.test')).tab;
     await operator.post('policies', { spec: { cedar: `${first}\n${groupRules}` } }).is(201);
     const path = authorizationPath('three', 'openid email profile groups', 'v'.repeat(43));

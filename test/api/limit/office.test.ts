@@ -53,13 +53,14 @@ describe.each(stores)('an office behind one address, on %s', (store) => {
     const addressOf = (i: number): string => `p${i}@${store}.example.test`;
     const arrive = async (i: number): Promise<void> => {
       if (i % 3 === 1) await operator.post('accounts', { spec: { email: addressOf(i) } }).is(201);
-      if (i % 3 === 2)
+      if (i % 3 === 2) {
         await operator
           .post('invitations', {
             metadata: { generateName: 'i-' },
             spec: { email: addressOf(i) },
           })
           .is(201);
+      }
       const { tab, I } = await begin(service, { tab: tabIn(office) });
       await tab.post(`${I}/emailchallenge`, { spec: { email: addressOf(i) } }).is(200);
       const { code } = await mailTo(service, addressOf(i), [], (one) => one.code !== undefined);
@@ -77,8 +78,9 @@ describe.each(stores)('an office behind one address, on %s', (store) => {
 
   test('two hundred mails of a stranger to strangers do not go out', async () => {
     const codes: number[] = [];
-    for (let i = 0; i < 200; i += 1)
+    for (let i = 0; i < 200; i += 1) {
       codes.push(await mailCode('198.51.100.1', `s${i % 2 === 0 ? i : `x${i}`}@example.test`));
+    }
     expect(codes.filter((code) => code === 200)).toHaveLength(20);
     expect(new Set(codes.slice(20))).toEqual(new Set([429]));
     const { tab, I } = await begin(service, { tab: tabIn('198.51.100.1') });
@@ -101,10 +103,11 @@ describe.each(stores)('an office behind one address, on %s', (store) => {
     expect(await refused(network, '198.18.1.1')).toContain('from this network,');
     expect(await refused({ ...network, max: 1e12 }, '198.18.2.1')).toContain('from all networks');
     const { address } = mailLimits(limits, 'stranger');
-    for (let i = 0; i <= limits.mailsPerAddress; i += 1)
+    for (let i = 0; i <= limits.mailsPerAddress; i += 1) {
       await other.store
         .change(other.store.systemCall(), (tx) => tx.spend(address[0]!, `counted-${store}`))
         .catch(() => undefined);
+    }
     const displayed = {
       'limits-mails-per-network': '20',
       'limits-mails-per-address': '5',

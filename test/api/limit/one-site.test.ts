@@ -96,19 +96,23 @@ describe.each(stores)('one /48 never gets one more than its ceiling, over %s', (
       const headers = {
         'x-forwarded-for': `${prefix}:${subnet.toString(16)}::${host.toString(16)}`,
       };
-      if (!begun || does === 'mail')
+      if (!begun || does === 'mail') {
         browsers.set(
           browser,
           (begun = await begin(at, { tab: Object.assign(at.tab(), { headers }) })),
         );
+      }
       if (does === 'mail') {
         const { code } = await begun.tab.post(
           `${begun.I}/emailchallenge`,
           { spec: { email: `p${address}@example.test` } },
           { headers },
         );
-        if (code === 200) done.mails += 1;
-        else expect(code).toBe(429);
+        if (code === 200) {
+          done.mails += 1;
+        } else {
+          expect(code).toBe(429);
+        }
         return;
       }
       const { code } = await begun.tab.post(
@@ -116,8 +120,11 @@ describe.each(stores)('one /48 never gets one more than its ceiling, over %s', (
         { spec: { method: 'EmailCode', code: wrong(String(address).padStart(8, '0')) } },
         { headers },
       );
-      if (code === 422) done.guesses += 1;
-      else expect([410, 429]).toContain(code);
+      if (code === 422) {
+        done.guesses += 1;
+      } else {
+        expect([410, 429]).toContain(code);
+      }
     };
     for (let i = 0; i < all.length; i += 4) await Promise.all(all.slice(i, i + 4).map(once));
     return done;

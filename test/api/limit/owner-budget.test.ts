@@ -46,8 +46,9 @@ describe.each(stores)('what an account may write, on %s', (store) => {
 
   test('many bytes are refused for the rest of the day, even if none of them is stored', async () => {
     const { tab } = await signIn(service, 'large@example.test');
-    for (let i = 0; i < 2; i += 1)
+    for (let i = 0; i < 2; i += 1) {
       await tab.patch('accounts/~', note(100_000)).fails(422, 'Invalid', 'metadata');
+    }
     await tab.patch('accounts/~', note(100_000)).fails(429, 'TooManyRequests');
   });
 
@@ -81,12 +82,13 @@ describe.each(stores)('what an account may write, on %s', (store) => {
       .fails(422, 'Invalid', 'metadata');
     await tab.patch('accounts/~', note(2_000)).is(200);
     const { tab: operator } = await signIn(service, 'root@example.test');
-    for (let i = 0; i < 3; i += 1)
+    for (let i = 0; i < 3; i += 1) {
       await operator
         .post('groups', {
           metadata: { name: `large-${i}`, annotations: { note: 'z'.repeat(100_000) } },
           spec: { displayName: 'x' },
         })
         .is(201);
+    }
   });
 });

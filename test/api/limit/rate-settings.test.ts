@@ -210,8 +210,9 @@ test('codes rest for as long as was set, each time twice as long, up to the long
     clock.advance(15 * minute); // the windows of mails and of wrong codes
     align();
     const [one, other, third] = [await challenged(), await challenged(), await challenged()];
-    for (const at of [one, other])
+    for (const at of [one, other]) {
       for (let tried = 0; tried < 5; tried += 1) await guess(at).fails(422, 'Invalid');
+    }
     rests.push((await guess(third).fails(429, 'TooManyRequests')).details!.retryAfterSeconds!);
   }
   expect(rests.map((seconds) => Math.ceil(seconds / 10) * 10)).toEqual([120, 180, 180]);

@@ -35,8 +35,9 @@ describe.each(stores)('decisions about one account, on %s', (store) => {
       await one.patch('accounts/~', { spec: { displayName: `Name ${i}` } }).is(200);
       seen.push((await keys()).length);
     };
-    for (let i = 0; i < 55; i += 1)
+    for (let i = 0; i < 55; i += 1) {
       await Promise.all([rename(tab, 2 * i), rename(elsewhere, 2 * i + 1)]);
+    }
     expect(Math.max(...seen)).toBeLessThanOrEqual(max);
     expect(Math.max(...seen)).toBeGreaterThan(max - 5);
     expect(seen.at(-1)).toBeLessThan(max);
@@ -55,8 +56,9 @@ describe.each(stores)('decisions about one account, on %s', (store) => {
 /** Refusals, which are written behind the answer, count as changes do. */
 async function refusalsCount(tab: Tab, keys: () => Promise<string[]>): Promise<void> {
   const before = await keys();
-  for (let i = 0; i < 50; i += 1)
+  for (let i = 0; i < 50; i += 1) {
     await tab.patch('clients/app', { spec: { displayName: 'Mine' } }).is(404);
+  }
   const after = await settles(
     keys,
     (now) => now.filter((key) => !before.includes(key)).length >= 50,

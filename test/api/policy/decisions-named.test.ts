@@ -23,8 +23,9 @@ describe.each(stores)('beyond the recorded changes of an account, on %s', (store
     const rule = 'forbid (principal, action == Action::"signIn", resource == Client::"bank");';
     await operator.post('policies', { spec: { cedar: `${cedar}\n${rule}` } }).is(201);
     ({ tab } = await signIn(service, 'ada@example.test'));
-    for (let i = 0; i < 12; i += 1)
+    for (let i = 0; i < 12; i += 1) {
       await tab.patch('accounts/~', { spec: { displayName: `Ada ${i}` } }).is(200);
+    }
   });
 
   const consent = async (): Promise<string[]> => {
@@ -58,8 +59,9 @@ describe.each(stores)('beyond the recorded changes of an account, on %s', (store
     const { code } = await mailTo(service, 'eve@example.test');
     await browser.post(`${I}/login`, { spec: { method: 'EmailCode', code } }).is(200);
     const { name } = (await browser.get(`${I}/account`).is(200)).body.metadata;
-    for (let i = 0; i < 12; i += 1)
+    for (let i = 0; i < 12; i += 1) {
       await browser.patch(`${I}/account`, { spec: { displayName: `Eve ${i}` } }).is(200);
+    }
     const series = await settles(
       async () =>
         (await service.store.reader(PolicyDecision).list()).filter(

@@ -37,9 +37,13 @@ describe.each(stores)('decisions, on %s', (store) => {
     ] as const) {
       const { tab } = await signIn(service, address);
       names[who] = (await tab.get('accounts/~').is(200)).body.metadata.name;
-      if (who === 'ada') ada = tab;
-      else if (who === 'bob') bob = tab;
-      else operator = tab;
+      if (who === 'ada') {
+        ada = tab;
+      } else if (who === 'bob') {
+        bob = tab;
+      } else {
+        operator = tab;
+      }
     }
   });
 
@@ -125,8 +129,9 @@ describe.each(stores)('decisions, on %s', (store) => {
   });
 
   test('what Visitors are refused is counted in one object, which operators alone read', async () => {
-    for (const path of ['clients', 'clients/app', 'clients/none'])
+    for (const path of ['clients', 'clients/app', 'clients/none']) {
       await service.tab().get(path).fails(401, 'Unauthorized');
+    }
     const one = await recorded(
       service,
       ({ spec, status }) =>
@@ -187,8 +192,9 @@ describe.each(stores)('decisions, on %s', (store) => {
       await operator.get(`policydecisions?fieldSelector=spec.account%3D${names.bob}`).is(200)
     ).body.items;
     expect(others.length).toBeGreaterThan(0);
-    for (const { metadata } of others)
+    for (const { metadata } of others) {
       await ada.get(`policydecisions/${metadata.name}`).fails(404, 'NotFound');
+    }
     expect(
       (
         await ada
@@ -257,8 +263,9 @@ describe.each(stores)('decisions, on %s', (store) => {
       'eve.secret',
       '127.0.0.1',
       '@example.test',
-    ])
+    ]) {
       expect(dump.includes(secret)).toBe(false);
+    }
   });
 
   test('a flood of refusals goes on in one object', async () => {
@@ -279,8 +286,9 @@ describe.each(stores)('decisions, on %s', (store) => {
       (await all(service)).filter(({ spec }) => spec.account === name && spec.action === 'patch');
     const before = 5; // signUp, signIn, and consent with its two scopes
     const apart = 120 - before;
-    for (let i = 0; i < apart; i += 1)
+    for (let i = 0; i < apart; i += 1) {
       await tab.patch('accounts/~', { spec: { displayName: `Flood ${i}` } }).is(200);
+    }
     expect((await patches()).map(({ status }) => status.count)).toEqual(
       Array.from({ length: apart }, () => 1),
     );
@@ -342,8 +350,9 @@ describe.each(stores)('decisions, on %s', (store) => {
     const begun = await Promise.all(
       ['one', 'two', 'three'].map(async (who) => ({ who, ...(await begin(service)) })),
     );
-    for (const { tab, I, who } of begun)
+    for (const { tab, I, who } of begun) {
       await tab.post(`${I}/emailchallenge`, { spec: { email: `${who}@example.test` } }).is(200);
+    }
     await service.tab().delete('mockmessages').is(200);
     await until(async () => (await count()) === 3);
     expect((await ofChallenges()).map(({ spec }) => [spec.principal, spec.account])).toEqual([
@@ -357,8 +366,9 @@ test('changes of what people own are counted by network, before they are read', 
   await createClient(service, 'app');
   const { tab } = await signIn(service, 'often@example.test');
   const answers: number[] = [];
-  while (answers.at(-1) !== 429 && answers.length < 241)
+  while (answers.at(-1) !== 429 && answers.length < 241) {
     answers.push((await tab.patch('accounts/~', '{')).code);
+  }
   expect([...new Set(answers)]).toEqual([400, 429]);
   await tab.patch('grants/none', { spec: { scopes: [] } }).fails(404, 'NotFound');
   const grant = (await tab.get('grants').is(200)).body.items[0].metadata.name;

@@ -55,8 +55,9 @@ describe.each(stores)('delegated administration, on %s', (store) => {
       ['b', ['team-b']],
       ['both', ['team-a', 'team-b']],
       ['none', undefined],
-    ] as const)
+    ] as const) {
       await operator.post('clients', { metadata: { name }, spec: spec(groups) }).is(201);
+    }
     ada = (await signIn(service, 'ada@example.test')).tab;
   });
 
@@ -285,8 +286,9 @@ describe.each(stores)('facts about a sign-in, on %s', (store) => {
     );
     const { code, body } = await attempt('ada@example.test', refusedOptions);
     expect([code, body.message]).toEqual([403, expect.stringContaining('Not like this.')]);
-    if (permittedOptions)
+    if (permittedOptions) {
       expect((await attempt('ada@example.test', permittedOptions)).code).toBe(200);
+    }
   });
 
   test('an app that renews tokens has no network of a person', async () => {

@@ -154,11 +154,12 @@ describe.each(stores)('the rules of the policy in force, on %s', (store) => {
     await service.store.change(call, (tx) =>
       createPolicy(tx, call, { spec: { cedar: closed }, rules: [] }),
     );
-    for (const one of [service, replica])
+    for (const one of [service, replica]) {
       await settles(
         async () => (await one.tab().get('policies')).code,
         (code) => code === 401,
       );
+    }
     const second = (await settles(
       () => held(service),
       (value) => value?.equals(genuine) === false,

@@ -151,8 +151,9 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
     for (const [subject, address] of [
       ['other', 'other@example.test'],
       ['operator', 'op@example.test'],
-    ] as const)
+    ] as const) {
       tabs[subject] = (await signIn(service, address)).tab;
+    }
     tabs.visitor = service.tab();
     const { tab, I, name } = await begin(service);
     tabs.browser = tab;
@@ -162,8 +163,9 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
     const account = (objects.accounts = (
       await tabs.owner.get('accounts/~').is(200)
     ).body.metadata.name);
-    for (const resource of ['sessions', 'grants'])
+    for (const resource of ['sessions', 'grants']) {
       objects[resource] = (await tabs.owner.get(resource).is(200)).body.items[0].metadata.name;
+    }
     objects.passkeys = owner.name;
     objects.recoveries = (
       await tabs.owner.post('accounts/~/recovery', { spec: {} }).is(201)
@@ -310,7 +312,7 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
 
     test.each(machines)('%s', (_, caller, row, collects) => {
       const differing: string[] = [];
-      for (const asked of matrix)
+      for (const asked of matrix) {
         for (const metadataOnly of [false, true]) {
           const kind = kinds.find(({ resource }) => resource === asked.resource)!;
           const action = asked.verb === 'watchone' ? 'watch' : asked.verb;
@@ -333,11 +335,13 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
             ...asked,
             verb: action,
           }); // that an interaction is its browser's is no rule of the policy
-          if (allowed !== (permitted || collected))
+          if (allowed !== (permitted || collected)) {
             differing.push(
               `${asked.verb} ${asked.resource}, ${metadataOnly ? 'metadata' : 'whole'}: ${allowed}`,
             );
+          }
         }
+      }
       expect(differing).toEqual([]);
     });
 
@@ -347,7 +351,7 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
      */
     test.each(machines)('%s, by request', async (_, { user, groups }, row, collects) => {
       const differing: string[] = [];
-      for (const asked of matrix)
+      for (const asked of matrix) {
         for (const metadataOnly of [false, true]) {
           const isRead = reading
             .split(' ')
@@ -382,25 +386,30 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
               collective.has(asked.verb) || may('get') || (metadataOnly && asked.verb === 'get');
             return code === (forbidden ? 403 : 404); // metadata alone: never 404, which would mean gone
           };
-          if (!isRight() || code >= 500)
+          if (!isRight() || code >= 500) {
             differing.push(
               `${asked.verb} ${asked.resource}, ${metadataOnly ? 'metadata' : 'whole'}: ${code}`,
             );
+          }
         }
+      }
       expect(differing).toEqual([]);
     });
 
     test('reach all that is no object', async () => {
       const machine = front.caller(front.proxy, saying('system:kube-aggregator', 'system:masters'));
-      for (const { action, path, code } of open)
+      for (const { action, path, code } of open) {
         expectFor(
           path,
           (await (action === 'page' ? machine.navigate(path) : machine.get(path, { plain: true })))
             .code,
         ).toEqual(code);
-      for (const [, caller] of machines)
-        for (const { action, path } of open)
+      }
+      for (const [, caller] of machines) {
+        for (const { action, path } of open) {
           expectFor(path, engine.decide({ caller, action, facts: { path } }).allowed).toEqual(true);
+        }
+      }
     });
   });
 
@@ -445,26 +454,29 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
     ];
     const answers = async (subject: Subject) => {
       const found: string[] = [];
-      for (const { path, action } of all)
+      for (const { path, action } of all) {
         found.push(
           `${path} ${(await (action === 'page' ? tabs[subject].navigate(path) : tabs[subject].get(path, { plain: true }))).code}`,
         );
+      }
       return found;
     };
-    for (const subject of subjects)
+    for (const subject of subjects) {
       expectFor(subject, await answers(subject)).toEqual(
         all.map(({ path, code }) => `${path} ${code}`),
       );
+    }
     const former = (await tabs.visitor.get('policies/p-1').is(200)).body.spec.cedar;
     const closing =
       'forbid (principal, action in [Action::"page", Action::"asset"], resource);\nforbid (principal, action == Action::"provider", resource == Path::"/oauth2/jwks");\n';
     await tabs.operator.post('policies', { spec: { cedar: former + closing } }).is(201);
     const closed = ({ action, path }: { action: string; path: string }): boolean =>
       action === 'page' || action === 'asset' || path === '/oauth2/jwks';
-    for (const subject of subjects)
+    for (const subject of subjects) {
       expectFor(subject, await answers(subject)).toEqual(
         all.map((one) => `${one.path} ${closed(one) ? 403 : one.code}`),
       );
+    }
     await tabs.operator.post('policies', { spec: { cedar: former } }).is(201);
   });
 
@@ -488,12 +500,13 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
 function generated(resources: readonly { name: string; verbs: readonly string[] }[]): Asked[] {
   return resources.flatMap(({ name, verbs }) => {
     const [resource, subresource] = name.split('/') as [string, string?];
-    if (subresource)
+    if (subresource) {
       return verbs.map((verb) => ({
         resource,
         verb: name,
         method: verb === 'create' ? 'post' : verb,
       }));
+    }
     return [...verbs, ...(verbs.includes('watch') ? ['watchone'] : [])].map((verb) => ({
       resource,
       verb,

@@ -166,26 +166,33 @@ describe.each(stores)('leads who do all but what is forbidden, on %s', (store) =
       // The caller may not read it: there is nothing to change.
       expect([403, 404]).toContain(answer.code);
       seen.refused += 1;
-    } else if (trial.code >= 300)
+    } else if (trial.code >= 300) {
       expectFor(one, answer.code).toEqual(answer.code === 403 ? 403 : trial.code);
-    else if (one.way === 'DELETE') isRefused(false);
-    else isRefused(forbidden(one.resource, trial.body));
-    if (answer.code >= 300 || one.isDryRun)
+    } else if (one.way === 'DELETE') {
+      isRefused(false);
+    } else {
+      isRefused(forbidden(one.resource, trial.body));
+    }
+    if (answer.code >= 300 || one.isDryRun) {
       expect(after?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
-    else if (one.way.startsWith('POST with'))
+    } else if (one.way.startsWith('POST with')) {
       await operator.delete(`${one.resource}/${answer.body.metadata.name}`).is(200);
+    }
   }
 
   test('make and change nothing that is forbidden, in any sequence', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {
         for (const step of steps) {
-          if (step.who === 'lead') await doAsLead(step);
-          else if (step.way !== 'POST with generateName')
+          if (step.who === 'lead') {
+            await doAsLead(step);
+          } else if (step.way !== 'POST with generateName') {
             await send(operator, step, await read(step), false);
+          }
         }
-        for (const [resource, all] of Object.entries(names))
+        for (const [resource, all] of Object.entries(names)) {
           for (const name of all) await operator.delete(`${resource}/${name}`);
+        }
       }),
       { numRuns: sequences, endOnFailure: false },
     );

@@ -182,10 +182,11 @@ describe.each(stores)('a change is authorized as it becomes, on %s', (store) => 
     for (const [name, members] of [
       ['leads', ['lead@example.test']],
       ['listed', ['listed@example.test']],
-    ] as const)
+    ] as const) {
       await operator
         .post('groups', { metadata: { name }, spec: { displayName: name, members } })
         .is(201);
+    }
     lead = (await signIn(service, 'lead@example.test')).tab;
   });
 
@@ -304,8 +305,9 @@ when { ${condition} };`;
   test('who may manage all groups but operators does not create it', async () => {
     await forbid('forbid (principal in Group::"leads", action, resource == Group::"operators");');
     const spec = { displayName: 'Operators', members: ['lead@example.test'] };
-    for (const send of Object.values(creations))
+    for (const send of Object.values(creations)) {
       await refused(send(lead, 'groups', 'operators', spec));
+    }
     expect((await lead.get('accounts/~').is(200)).body.metadata.name).toBeDefined();
     await operator.get('groups/operators').fails(404, 'NotFound');
     await operator.post('groups', { metadata: { name: 'fine' }, spec }).is(201);
@@ -362,8 +364,11 @@ resource is ${kind}) when { resource != ${kind}::"*" };`,
       await refused(send(way, name));
       await forbid(nothing);
       const answer = await send(way, name);
-      if (isTaken && way.endsWith('apply')) expect(answer.code).toBe(200);
-      else expect([403, 409, 422]).toContain(answer.code);
+      if (isTaken && way.endsWith('apply')) {
+        expect(answer.code).toBe(200);
+      } else {
+        expect([403, 409, 422]).toContain(answer.code);
+      }
       expect(answer.bytes.toString()).not.toContain('Not this one.');
     });
   });

@@ -51,11 +51,12 @@ describe.each(stores)('who wrote a policy, over %s', (store) => {
       'policies',
       'policies?limit=1',
       'policies?includeObject=Object',
-    ])
+    ]) {
       for (const way of ways) {
         const answer = await tab.get(path, way);
         if (answer.code !== 406) seen.push((await tab.get(path, way).is(200)).bytes.toString());
       }
+    }
     for (const stream of streams) {
       await stream.until(({ events }) => JSON.stringify(events).includes(`"${next}"`));
       seen.push(JSON.stringify(stream.events));

@@ -40,10 +40,11 @@ describe.each(paths)('%s', (path) => {
       (await get(path).is(200)).bytes.toString(),
       (await get(path, 'application/json').is(200)).body,
     ];
-    for (const schema of schemas)
+    for (const schema of schemas) {
       expect(
         cedar.validate({ schema, policies: { staticPolicies: policy.spec.cedar } }),
       ).toMatchObject({ type: 'success', validationErrors: [] });
+    }
   });
 
   test('has an ETag for each format', async () => {
@@ -74,10 +75,11 @@ test('the OpenAPI document lists both formats', async () => {
 test('a policy may not close it', async () => {
   const { check } = service.store.systemCall().ports.policy;
   const policy = (await service.tab().get('/api/v1alpha1/policies/p-1', plain).is(200)).body;
-  for (const path of paths)
+  for (const path of paths) {
     expect(
       await check(
         `${policy.spec.cedar}\n@id("x") @message("No.") forbid (principal, action, resource == Path::"${path}");`,
       ),
     ).toMatchObject({ faults: [{ message: expect.stringContaining('discovery must be open') }] });
+  }
 });

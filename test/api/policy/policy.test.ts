@@ -73,8 +73,9 @@ describe.each(stores)('policies, on %s', (store) => {
       ['PUT', 'policies/p-1'],
       ['DELETE', 'policies/p-1'],
       ['DELETE', 'policies'],
-    ] as const)
+    ] as const) {
       await operator.send(method, path).fails(405, 'MethodNotAllowed');
+    }
     expect(
       (await operator.get('policies').is(200)).body.items.map((item: any) => item.metadata.name),
     ).toEqual(['p-1']);
@@ -117,10 +118,11 @@ describe.each(stores)('policies, on %s', (store) => {
     ];
     const tried = async (rules: string) =>
       operator.post('policies?dryRun=All', draft(await textWith(service, rules)));
-    for (const rules of [byDomain, byName])
+    for (const rules of [byDomain, byName]) {
       expect((await tried(rules)).body.details.causes[0].message).toMatch(
         /no operator could create policies/,
       );
+    }
     await operator
       .post('groups', {
         metadata: { name: 'operators' },
@@ -267,10 +269,11 @@ describe.each(stores)('policies, on %s', (store) => {
       (await operator.get('policies/p-1').is(200)).body.spec.cedar,
       ['many-1', 'many-2', 'many-3', 'many-4', 'many-5', 'many-6'],
     ];
-    for (const name of names)
+    for (const name of names) {
       await operator
         .post('groups', { metadata: { name }, spec: { displayName: name, members: [] } })
         .is(201);
+    }
     const paged = async (limit: number): Promise<[string[], (number | undefined)[]]> => {
       const [seen, counts]: [string[], (number | undefined)[]] = [[], []];
       for (let token: string | undefined = ''; token !== undefined; ) {
@@ -361,8 +364,9 @@ describe.each(stores)('policies, on %s', (store) => {
         })
         .is(200)
     ).body;
-    for (const claim of ['name', 'given_name', 'nickname', 'preferred_username', 'updated_at'])
+    for (const claim of ['name', 'given_name', 'nickname', 'preferred_username', 'updated_at']) {
       for (const one of [claims, userinfo]) expect(one).not.toHaveProperty(claim);
+    }
     expect(userinfo).toMatchObject({ email: 'grace@example.test' });
     await operator.post('policies', draft(former)).is(201);
   });
@@ -395,8 +399,9 @@ describe.each(stores)('policies, on %s', (store) => {
               ? Reflect.get(target, name).bind(target)
               : async (key: string) => {
                   const held = await target.read(key);
-                  if (names.length < 2)
+                  if (names.length < 2) {
                     names.push((await service.store.change(call, enacted)).metadata.name);
+                  }
                   return held;
                 },
         }),
@@ -422,8 +427,9 @@ describe.each(stores)('policies, on %s', (store) => {
     );
     const { body } = await operator.post('policies', draft(text)).is(201);
     const stopwatch = new Stopwatch();
-    while ((await elsewhere.get('clients/app')).code === 200)
+    while ((await elsewhere.get('clients/app')).code === 200) {
       expect(stopwatch.milliseconds).toBeLessThan(1_000);
+    }
     await operator.get('clients/app').fails(404, 'NotFound');
     load.running = false;
     await loading;

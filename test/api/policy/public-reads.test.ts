@@ -60,7 +60,7 @@ describe.each(stores)('what other sites’ pages read, on %s', (store) => {
 
   test.each(readable)('%s is seen by every page, without credentials', async (path) => {
     const own = await front.service.tab().get(path).is(200);
-    for (const headers of [...pages, {}])
+    for (const headers of [...pages, {}]) {
       for (const method of ['GET', 'HEAD']) {
         const answer = await front.service.tab().send(method, path, { plain: true, headers });
         expectFor([headers, method], [answer.code, corsOf(answer.headers)]).toEqual([200, open]);
@@ -68,22 +68,26 @@ describe.each(stores)('what other sites’ pages read, on %s', (store) => {
         expect(answer.headers['set-cookie']).toBeUndefined();
         if (method === 'GET') expect(answer.bytes.equals(own.bytes)).toBe(true);
       }
+    }
   });
 
   test.each(readable)('%s with credentials is refused to other sites’ pages', async (path) => {
-    for (const headers of pages.filter((page) => 'sec-fetch-site' in page))
+    for (const headers of pages.filter((page) => 'sec-fetch-site' in page)) {
       for (const credential of [
         { cookie: 'other=1' },
         { cookie: '' },
         { authorization: `Bearer ${token}` },
         { authorization: 'Bearer bad' },
-      ])
+      ]) {
         await front.service
           .tab()
           .get(path, { plain: true, headers: { ...headers, ...credential } })
           .fails(403, 'Forbidden');
-    for (const page of pages.filter((page) => 'sec-fetch-site' in page))
+      }
+    }
+    for (const page of pages.filter((page) => 'sec-fetch-site' in page)) {
       await operator.get(path, { plain: true, headers: page }).fails(403, 'Forbidden');
+    }
     // What depends on the caller is not for every page, though a program may have sent its request.
     const byCookie = await operator.get(path).is(200);
     const byToken = await front.service
@@ -91,13 +95,14 @@ describe.each(stores)('what other sites’ pages read, on %s', (store) => {
       .get(path, { plain: true, headers: { authorization: `Bearer ${token}` } })
       .is(200);
     const byProxy = await front.caller(front.proxy, master).get(path, { plain: true }).is(200);
-    for (const { headers } of [byCookie, byToken, byProxy])
+    for (const { headers } of [byCookie, byToken, byProxy]) {
       expect(corsOf(headers)).toEqual(isDocument(path) ? open : []);
+    }
   });
 
   test('what is not public is refused to other sites’ pages', async () => {
-    for (const { resource, isPublic, verbs } of kinds)
-      for (const mount of mounts)
+    for (const { resource, isPublic, verbs } of kinds) {
+      for (const mount of mounts) {
         for (const headers of pages.filter((page) => 'sec-fetch-site' in page)) {
           const at = `${mount}/${resource}`;
           const reads = [
@@ -116,6 +121,8 @@ describe.each(stores)('what other sites’ pages read, on %s', (store) => {
             ]);
           }
         }
+      }
+    }
     expect(
       kinds
         .filter(({ isPublic }) => isPublic)
@@ -125,7 +132,7 @@ describe.each(stores)('what other sites’ pages read, on %s', (store) => {
   });
 
   test('nothing may be changed, and no other header sent', async () => {
-    for (const path of ['/api', `${mounts[0]}/policies`, `${mounts[0]}/appearances/default`])
+    for (const path of ['/api', `${mounts[0]}/policies`, `${mounts[0]}/appearances/default`]) {
       for (const headers of pages) {
         const preflight = await front.service.tab().send('OPTIONS', path, {
           plain: true,
@@ -137,10 +144,12 @@ describe.each(stores)('what other sites’ pages read, on %s', (store) => {
         });
         expectFor(path, [preflight.code, corsOf(preflight.headers)]).toEqual([405, []]);
       }
-    for (const headers of pages)
+    }
+    for (const headers of pages) {
       await front.service
         .tab()
         .post(`${mounts[0]}/policies`, { spec: { cedar: '' } }, { plain: true, headers })
         .fails(403, 'Forbidden');
+    }
   });
 });

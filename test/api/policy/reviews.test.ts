@@ -115,13 +115,14 @@ describe('SelfSubjectReview (7.3)', () => {
         ],
         [{}, undefined],
         [wrapped(apiVersion, 'SelfSubjectReview', field(2, field(1, ''))), protobuf],
-      ] as const)
+      ] as const) {
         expect((await post(path, 'ada', body, headers).is(201)).body).toEqual({
           kind: 'SelfSubjectReview',
           apiVersion,
           metadata: {},
           status: { userInfo },
         });
+      }
     }
     expect((await operator.post(who, {}).is(201)).body.status.userInfo).toMatchObject({
       username: names.operator,
@@ -132,13 +133,14 @@ describe('SelfSubjectReview (7.3)', () => {
   test('is 401 without credentials, for the browser of a sign-in, and for a bad token', async () => {
     await post(who, undefined, {}).fails(401, 'Unauthorized');
     await (await begin(service)).tab.post(who, {}).fails(401, 'Unauthorized');
-    for (const path of [who, can])
+    for (const path of [who, can]) {
       await post(
         path,
         undefined,
         {},
         { 'content-type': 'application/json', authorization: 'Bearer bad' },
       ).fails(401, 'Unauthorized');
+    }
   });
 });
 
@@ -206,8 +208,9 @@ describe('SelfSubjectAccessReview (7.3)', () => {
       ['operator', { verb: 'get', resource: 'events', group: '' }, false],
       ['operator', { verb: 'list', resource: 'pods', group: '' }, false],
       [undefined, { verb: 'list', resource: 'events', group: '' }, false],
-    ] as const)
+    ] as const) {
       expectFor([as, attributes], await asks(as, attributes)).toEqual(allowed);
+    }
   });
 
   test('of what is no object too', async () => {
@@ -218,12 +221,13 @@ describe('SelfSubjectAccessReview (7.3)', () => {
       ['/version', 'post', false],
       ['/nowhere', 'get', false],
       ['*', 'get', false],
-    ] as const)
+    ] as const) {
       expectFor(
         path,
         (await post(can, undefined, { spec: { nonResourceAttributes: { path, verb } } }).is(201))
           .body.status.allowed,
       ).toEqual(allowed);
+    }
   });
 
   test('reads what newer kubectl send', async () => {
@@ -240,11 +244,12 @@ describe('SelfSubjectAccessReview (7.3)', () => {
     for (const [as, allowed] of [
       ['operator', true],
       ['ada', false],
-    ] as const)
+    ] as const) {
       expect(
         (await post(can, as, review(field(1, resource('create'))), protobuf).is(201)).body.status
           .allowed,
       ).toBe(allowed);
+    }
     expect(
       (
         await post(
@@ -272,8 +277,9 @@ describe('SelfSubjectAccessReview (7.3)', () => {
       Buffer.from('{}'),
       Buffer.from('k8s\0\x0a\x7f'),
       Buffer.concat([Buffer.from('k8s\0'), Buffer.alloc(20, 0xff)]),
-    ])
+    ]) {
       await post(can, 'ada', body, protobuf).fails(400, 'BadRequest');
+    }
     await post(can, 'ada', Buffer.alloc(70_000), protobuf).fails(413, 'RequestEntityTooLarge');
     await post(
       can,
@@ -300,8 +306,9 @@ describe('SelfSubjectAccessReview (7.3)', () => {
       undefined,
       {},
       { resourceAttributes: { verb: 'get' }, nonResourceAttributes: { path: '/' } },
-    ])
+    ]) {
       await post(can, 'ada', { spec }).fails(422, 'Invalid', 'spec.resourceAttributes');
+    }
     await post(can, 'ada', { spec: { resourceAttributes: { verb: 7 } } }).fails(
       422,
       'Invalid',
@@ -339,14 +346,17 @@ describe('SelfSubjectAccessReview (7.3)', () => {
       '/apis/authorization.k8s.io/v1beta1/selfsubjectaccessreviews',
       '/apis/authorization.k8s.io/v1/subjectaccessreviews',
       '/apis/authentication.k8s.io/v1/tokenreviews',
-    ])
+    ]) {
       await post(path, 'operator', {}).fails(404, 'NotFound');
+    }
   });
 
   test('leaves no decision behind, nor a group in discovery', async () => {
-    for (const as of ['ada', undefined] as const)
-      for (const verb of ['create', 'delete', 'patch'])
+    for (const as of ['ada', undefined] as const) {
+      for (const verb of ['create', 'delete', 'patch']) {
         await asks(as, { verb, resource: 'clients', name: 'app' });
+      }
+    }
     await ada.delete('clients/app').fails(404, 'NotFound');
     const recorded = async (): Promise<string[]> =>
       ((await service.store.reader(PolicyDecision).list()) as DecisionObject[])
@@ -358,10 +368,11 @@ describe('SelfSubjectAccessReview (7.3)', () => {
         )
         .map(({ spec }) => spec.action);
     expect(await settles(recorded, ({ length }) => length > 0)).toEqual(['delete']);
-    for (const path of ['/apis', '/openapi/v3'])
+    for (const path of ['/apis', '/openapi/v3']) {
       expect((await service.tab().get(path, { plain: true }).is(200)).bytes.toString()).not.toMatch(
         /selfsubject|k8s\.io\/v1"/i,
       );
+    }
   });
 });
 
@@ -385,12 +396,14 @@ describe('SelfSubjectRulesReview', () => {
           verbs!.map((verb) => `${verb} ${resources!.join()}`),
       );
       const asked: string[] = [];
-      for (const [of, { name, verbs }] of offered)
+      for (const [of, { name, verbs }] of offered) {
         for (const verb of verbs) {
           const [resource, subresource] = name.split('/');
-          if (await asks(as, { group: of, resource, verb, ...(subresource && { subresource }) }))
+          if (await asks(as, { group: of, resource, verb, ...(subresource && { subresource }) })) {
             asked.push(`${verb} ${name}`);
+          }
         }
+      }
       expectFor(as, [...permitted].sort()).toEqual([...asked].sort());
     }
   });
@@ -433,17 +446,18 @@ test('impersonation is 403 wherever it is tried', async () => {
     'impersonate-uid',
     'impersonate-extra-scopes',
   ]) {
-    for (const path of [who, can])
+    for (const path of [who, can]) {
       await post(path, 'operator', {}, { 'content-type': 'application/json', [header]: 'x' }).fails(
         403,
         'Forbidden',
       );
+    }
     for (const path of [
       '/apis',
       '/openapi/v3',
       '/version',
       '/apis/id.vestibule.org/v1alpha1/groups',
-    ])
+    ]) {
       await service
         .tab()
         .get(path, {
@@ -451,6 +465,7 @@ test('impersonation is 403 wherever it is tried', async () => {
           headers: { authorization: `Bearer ${tokens.operator}`, [header]: 'x' },
         })
         .fails(403, 'Forbidden');
+    }
   }
 });
 
@@ -458,12 +473,13 @@ test('no bytes make the reader of protobuf do anything but answer or refuse', ()
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 400 }), fc.boolean(), (bytes, framed) => {
       const body = Buffer.concat([Buffer.from(framed ? 'k8s\0' : ''), bytes]);
-      for (const read of [() => unwrap(body), () => fieldsOf(Buffer.from(bytes))])
+      for (const read of [() => unwrap(body), () => fieldsOf(Buffer.from(bytes))]) {
         try {
           read();
         } catch (error) {
           if (!(error instanceof StatusError)) throw error;
         }
+      }
     }),
     { numRuns: 2_000 },
   );

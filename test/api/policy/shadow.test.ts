@@ -263,8 +263,11 @@ async function act(service: TestService, name: string, chance: Chance): Promise<
   ];
   for (let i = 0; i < 12; i += 1) {
     const path = chance.of(paths);
-    if (chance.maybe(0.8)) await tab.get(path);
-    else await tab.delete('clients/app').fails(404, 'NotFound');
+    if (chance.maybe(0.8)) {
+      await tab.get(path);
+    } else {
+      await tab.delete('clients/app').fails(404, 'NotFound');
+    }
   }
 }
 

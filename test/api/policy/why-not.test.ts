@@ -42,13 +42,14 @@ describe.each(stores)('why not, on %s', (store) => {
       ],
     });
     operator = (await signIn(service, 'op@example.test', { client: 'app' })).tab;
-    for (const name of ['staff', 'hr'])
+    for (const name of ['staff', 'hr']) {
       await operator
         .post('groups', {
           metadata: { name },
           spec: { displayName: name, members: ['someone@example.test'] },
         })
         .is(201);
+    }
     ada = (await signIn(service, 'ada@example.test', { client: 'app' })).tab;
     account = (await ada.get('accounts/~').is(200)).body.metadata.name;
     const first = (await operator.get('policies/p-1').is(200)).body.spec.cedar as string;

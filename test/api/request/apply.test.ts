@@ -333,10 +333,11 @@ describe.each(stores)('server-side apply on %s', (store) => {
     test('the oldest of more than ten updaters are joined', async () => {
       const name = newName();
       await apply(name, 'flux', { displayName: 'A' }).is(201);
-      for (let i = 0; i < 14; i += 1)
+      for (let i = 0; i < 14; i += 1) {
         await patch('merge', `groups/${name}?fieldManager=m${i}`, {
           metadata: { labels: { [`l${i}`]: 'x' } },
         }).is(200);
+      }
       const { body } = await send('GET', `groups/${name}`).is(200);
       const updaters = Object.keys(ownersOf(body)).filter((key) => key.endsWith('Update'));
       expect(updaters).toHaveLength(10);

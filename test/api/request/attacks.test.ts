@@ -58,10 +58,11 @@ async function entered(address: string): Promise<Begun & { returnTo: string }> {
 describe('proofs', () => {
   test('five wrong codes end the link of the same mail too', async () => {
     const { tab, I, mail } = await challenged('burnt@example.test');
-    for (let i = 0; i < 5; i += 1)
+    for (let i = 0; i < 5; i += 1) {
       await tab
         .post(`${I}/login`, { spec: { method: 'EmailCode', code: wrong(mail.code) } })
         .fails(422, 'Invalid');
+    }
     await tab
       .post(`${I}/login`, { spec: { method: 'EmailLink', token: mail.token } })
       .fails(410, 'Expired');
@@ -70,10 +71,11 @@ describe('proofs', () => {
 
   test('the fifth try may still be the right one', async () => {
     const { tab, I, mail } = await challenged('fifth@example.test');
-    for (let i = 0; i < 4; i += 1)
+    for (let i = 0; i < 4; i += 1) {
       await tab
         .post(`${I}/login`, { spec: { method: 'EmailCode', code: wrong(mail.code) } })
         .fails(422, 'Invalid');
+    }
     await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: mail.code } }).is(200);
   });
 
@@ -252,11 +254,13 @@ describe('tokens in each other’s place', () => {
       `${body.access_token}x`,
       body.access_token.slice(1),
       body.access_token.toUpperCase(),
-    ])
+    ]) {
       expect((await bearer('/oauth2/userinfo', token)).code).toBe(401);
+    }
     expect((await bearer('/oauth2/userinfo', body.access_token)).code).toBe(200);
-    for (const token of [body.id_token, body.refresh_token, body.access_token, session])
+    for (const token of [body.id_token, body.refresh_token, body.access_token, session]) {
       await bearer('accounts/~', token).fails(401, 'Unauthorized');
+    }
     for (const [type, field, token] of [
       ['refresh_token', 'refresh_token', body.access_token],
       ['refresh_token', 'refresh_token', body.id_token],
@@ -362,9 +366,13 @@ describe('odd requests never fail here, and never lead elsewhere', () => {
             '?',
           ) as [string, string];
           const fields = new URLSearchParams(query);
-          for (const [name, value] of changes)
-            if (twice) fields.append(name, value);
-            else fields.set(name, value);
+          for (const [name, value] of changes) {
+            if (twice) {
+              fields.append(name, value);
+            } else {
+              fields.set(name, value);
+            }
+          }
           const answer = post
             ? await one.tab().send('POST', '/oauth2/par', {
                 plain: true,

@@ -31,8 +31,9 @@ describe('bodies and patches', () => {
       '{"\\u005f_proto__":{"x":1}}',
       '{"spec":{"a":[{"hasOwnProperty":1}]}}',
       '{"metadata":{"labels":{"__proto__":"x"}}}',
-    ])
+    ]) {
       await tab.patch('accounts/~', body).fails(400, 'BadRequest');
+    }
     expect(({} as any).x).toBeUndefined();
     expect((await account()).x).toBeUndefined();
   });
@@ -66,11 +67,12 @@ describe('bodies and patches', () => {
       'application/merge-patch+json; x="a;charset=latin1,\\"b"',
       'application/merge-patch+json;x="";y=z',
     ];
-    for (const type of good)
+    for (const type of good) {
       expectFor(
         type,
         (await tab.patch('accounts/~', {}, { headers: { 'content-type': type } })).code,
       ).toEqual(200);
+    }
     const bad = [
       'application/merge-patch+json;charset',
       'application/merge-patch+json;charset=',
@@ -85,20 +87,23 @@ describe('bodies and patches', () => {
       ';application/merge-patch+json',
       `application/merge-patch+json;${' ;'.repeat(3_000)}x`,
     ];
-    for (const type of bad)
+    for (const type of bad) {
       await tab
         .patch('accounts/~', {}, { headers: { 'content-type': type } })
         .fails(415, 'UnsupportedMediaType');
+    }
     for (const accept of [
       'application/json;',
       'application/json; ;q=0.5',
       'application/yaml, broken, application/json',
       'x/y;z="a,b;c", application/json',
       'text/html, image/gif, *; q=.2, */*; q=.2',
-    ])
+    ]) {
       expectFor(accept, (await tab.get('accounts/~', { headers: { accept } })).code).toEqual(200);
-    for (const accept of ['application/json x', 'application/json;q=0', 'text/yaml'])
+    }
+    for (const accept of ['application/json x', 'application/json;q=0', 'text/yaml']) {
       await tab.get('accounts/~', { headers: { accept } }).fails(406, 'NotAcceptable');
+    }
   });
 
   test('accounts/%7E is accounts/~, spelled as some clients do', async () => {
@@ -107,15 +112,17 @@ describe('bodies and patches', () => {
       'accounts/%7E',
       'accounts/%7e',
       '/apis/id.vestibule.org/v1alpha1/accounts/%7E',
-    ])
+    ]) {
       expect((await tab.get(path).is(200)).body).toEqual(mine);
+    }
     expect(
       (await tab.patch('accounts/%7E', { metadata: { name: '~' } }).is(200)).body.metadata.name,
     ).toBe(mine.metadata.name);
     await tab.get('sessions/%7e').is(200);
     await tab.get('clients/%7E').fails(404, 'NotFound');
-    for (const path of ['accounts/%7', 'accounts/%257E', '%61ccounts/~', 'accounts/~%7E'])
+    for (const path of ['accounts/%7', 'accounts/%257E', '%61ccounts/~', 'accounts/~%7E']) {
       expect((await tab.get(path)).code).toBe(path === 'accounts/%7' ? 400 : 404);
+    }
   });
 
   test('status and internal are never stored; fields that are not there are named', async () => {
@@ -127,10 +134,11 @@ describe('bodies and patches', () => {
     await tab
       .patch('accounts/~', { internal: { userHandle: 'x' } })
       .fails(422, 'Invalid', 'internal');
-    for (const field of ['role', 'sub', 'email', 'admin'])
+    for (const field of ['role', 'sub', 'email', 'admin']) {
       await tab
         .patch('accounts/~', { spec: { [field]: 'x' } })
         .fails(422, 'Invalid', `spec.${field}`);
+    }
     await tab
       .patch('accounts/~', {
         metadata: { generation: 99, creationTimestamp: '2001-01-01T00:00:00Z' },
@@ -143,8 +151,9 @@ describe('bodies and patches', () => {
   });
 
   test('a patch that is not an object is 400; arrays are replaced whole, null removes', async () => {
-    for (const body of ['[]', '"x"', 'null', '1', ''])
+    for (const body of ['[]', '"x"', 'null', '1', '']) {
       await tab.patch('accounts/~', body).fails(400, 'BadRequest');
+    }
     await tab
       .patch('clients/app', {
         spec: {
@@ -180,10 +189,11 @@ describe('bodies and patches', () => {
       (await tab.patch('accounts/~', { spec: { displayName: 'F5' } }).is(200)).body.metadata
         .resourceVersion,
     ).toBe(body.metadata.resourceVersion);
-    for (const version of ['0', '01', 'x', '-1', 5])
+    for (const version of ['0', '01', 'x', '-1', 5]) {
       await tab
         .patch('accounts/~', { metadata: { resourceVersion: version } })
         .fails(422, 'Invalid', 'metadata.resourceVersion');
+    }
     for (const type of [
       'application/strategic-merge-patch+json',
       'application/json',
@@ -258,8 +268,9 @@ describe('bodies and patches', () => {
       '{"a":1}}',
       '{a:1}',
       "{'a':1}",
-    ])
+    ]) {
       await tab.patch('accounts/~', body).fails(400, 'BadRequest');
+    }
   });
 
   test('encoded bodies are 415, too many or too long headers 431', async () => {
@@ -323,9 +334,13 @@ describe('properties', () => {
     if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
     const result: any =
       typeof target === 'object' && target !== null && !Array.isArray(target) ? { ...target } : {};
-    for (const [key, value] of Object.entries(patch))
-      if (value === null) delete result[key];
-      else result[key] = reference(result[key], value);
+    for (const [key, value] of Object.entries(patch)) {
+      if (value === null) {
+        delete result[key];
+      } else {
+        result[key] = reference(result[key], value);
+      }
+    }
     return result;
   };
 

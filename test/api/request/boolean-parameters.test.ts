@@ -47,8 +47,8 @@ describe.each(stores)('boolean parameters, on %s', (store) => {
   afterAll(stopAll);
 
   test.each(cases('watch'))('a GET with %p is a watch: %p', async (parameter, isWatch) => {
-    for (const path of ['groups', 'groups/staff'])
-      for (const mount of mounts)
+    for (const path of ['groups', 'groups/staff']) {
+      for (const mount of mounts) {
         for (const [ofList, ofWatch] of accepts) {
           const accept = isWatch || path.includes('/') ? ofWatch : ofList;
           const stream = await new Stream(
@@ -63,6 +63,8 @@ describe.each(stores)('boolean parameters, on %s', (store) => {
           ]);
           stream.close();
         }
+      }
+    }
     const head = await operator.send('HEAD', `groups?${parameter}`);
     expect(head.code).toBe(isWatch ? 400 : 200);
   });
@@ -125,19 +127,23 @@ describe.each(stores)('boolean parameters, on %s', (store) => {
         const name = `applied-${applies}`;
         await apply(name, 'First', 'fieldManager=one', yaml).is(201);
         const answer = apply(name, 'Second', `fieldManager=two&${parameter}`, yaml);
-        if (isForced) expect((await answer.is(200)).body.spec.displayName).toBe('Second');
-        else await answer.fails(409, 'Conflict');
+        if (isForced) {
+          expect((await answer.is(200)).body.spec.displayName).toBe('Second');
+        } else {
+          await answer.fails(409, 'Conflict');
+        }
         expect((await operator.get(`groups/${name}`).is(200)).body.spec.displayName).toBe(
           isForced ? 'Second' : 'First',
         );
       }
       if (parameter === '') return;
-      for (const type of ['application/merge-patch+json', 'application/json-patch+json'])
+      for (const type of ['application/merge-patch+json', 'application/json-patch+json']) {
         await operator
           .patch(`groups/staff?${parameter}`, type.includes('merge') ? {} : [], {
             headers: { 'content-type': type },
           })
           .fails(422, 'Invalid', 'force');
+      }
     },
   );
 });

@@ -71,11 +71,12 @@ describe.each(stores)('conditions, on %s', (store) => {
         },
       ],
       ['device', { type: 'Public', grantTypes: ['urn:ietf:params:oauth:grant-type:device_code'] }],
-    ] as const)
+    ] as const) {
       expectFor(
         client,
         said(await create('clients', client, { displayName: client, ...spec }))[0],
       ).toEqual('Ready True Complete');
+    }
   });
 
   test('the newest Policy is in force, and the one before is no longer', async () => {

@@ -18,10 +18,15 @@ test('the same page has one token for each caller and owner, and only they can u
   const all = callers.map((caller) => tokens.seal(caller, page));
   expect(callers.map((caller) => tokens.seal(caller, page))).toEqual(all);
   expect(new Set(all).size).toBe(3);
-  for (const [i, caller] of callers.entries())
-    for (const [j, token] of all.entries())
-      if (i === j) expect(tokens.open(caller, queryOf(token))).toEqual(page);
-      else expect(() => tokens.open(caller, queryOf(token))).toThrow();
+  for (const [i, caller] of callers.entries()) {
+    for (const [j, token] of all.entries()) {
+      if (i === j) {
+        expect(tokens.open(caller, queryOf(token))).toEqual(page);
+      } else {
+        expect(() => tokens.open(caller, queryOf(token))).toThrow();
+      }
+    }
+  }
 });
 
 test('after a rotation of the keys the same page has another token, and keeps one', () => {

@@ -89,10 +89,11 @@ describe.each(stores)('what Kubernetes’ clients look for in the core group, on
       ['labelSelector=a', 0],
       ['limit=500', 1],
       ['resourceVersion=0', 1],
-    ] as const)
+    ] as const) {
       expectFor(query, (await operator.get(`${base}?${query}`).is(200)).body.items.length).toEqual(
         count,
       );
+    }
     await operator.get(`${base}?fieldSelector=x%3Dy`).fails(400, 'BadRequest');
     for (const [method, path] of [
       ['POST', base],
@@ -100,10 +101,12 @@ describe.each(stores)('what Kubernetes’ clients look for in the core group, on
       ['PATCH', `${base}/default`],
       ['DELETE', `${base}/default`],
       ['DELETE', base],
-    ] as const)
+    ] as const) {
       await operator.send(method, path).fails(405, 'MethodNotAllowed');
-    for (const path of [`${base}/`, `${base}/default/`, `${base}/default/pods`, `${base}/%2e`])
+    }
+    for (const path of [`${base}/`, `${base}/default/`, `${base}/default/pods`, `${base}/%2e`]) {
       await operator.get(path).fails(404, 'NotFound');
+    }
     await operator.get(base, { headers: { accept: `${table},application/json` } }).is(200);
     await operator.get(base, { headers: { accept: table } }).fails(406, 'NotAcceptable');
   });
@@ -147,7 +150,7 @@ describe.each(stores)('what Kubernetes’ clients look for in the core group, on
   });
 
   test('watches by the older paths, too', async () => {
-    for (const mount of ['/api/v1alpha1/', '/apis/id.vestibule.org/v1alpha1/'])
+    for (const mount of ['/api/v1alpha1/', '/apis/id.vestibule.org/v1alpha1/']) {
       for (const path of ['watch/groups', 'watch/groups/staff', 'watch/groups?watch=false']) {
         const stream = await new Stream(
           service.tab(),
@@ -161,6 +164,7 @@ describe.each(stores)('what Kubernetes’ clients look for in the core group, on
         ]);
         stream.close();
       }
+    }
     await operator.get('watch').fails(404, 'NotFound');
     await operator.get('watch/unknown').fails(404, 'NotFound');
     await operator.get('watch/watch/groups/staff/more').fails(404, 'NotFound');

@@ -90,11 +90,13 @@ describe.each(stores)('what pages see of a refusal, on %s', (store) => {
     const small = await startTest({ store, flags: ['--limits-requests-per-network', '10'] });
     for (const path of ['/oauth2/par', '/oauth2/device/auth']) {
       const preflight = { 'access-control-request-method': 'POST' };
-      for (let i = 0; i < 20; i += 1)
+      for (let i = 0; i < 20; i += 1) {
         expect((await send(path, 'OPTIONS', { headers: preflight }, small)).code).toBe(204);
+      }
       const answers: Answer[] = [];
-      for (let i = 0; i < 11; i += 1)
+      for (let i = 0; i < 11; i += 1) {
         answers.push(await send(path, 'POST', { body: 'client_id=app' }, small));
+      }
       expect(answers.map(({ code }) => code === 429)).toEqual([...Array(10).fill(false), true]);
       expect(seenBy(answers.at(-1)!)).toBe(true);
       expect(answers.at(-1)!.headers['access-control-expose-headers']).toContain('Retry-After');

@@ -63,12 +63,13 @@ describe('what another site’s page sends', () => {
       '',
       `${service.baseURL}/`,
       service.baseURL.toUpperCase(),
-    ])
+    ]) {
       await tab
         .post(`${I}/emailchallenge`, challenge, {
           headers: { 'sec-fetch-site': undefined, 'sec-fetch-mode': undefined, origin },
         })
         .fails(403, 'Forbidden');
+    }
     expect(await mails()).toBe(0);
     await tab
       .post(`${I}/emailchallenge`, challenge, {
@@ -112,20 +113,22 @@ describe('what another site’s page sends', () => {
       ['sec-fetch-dest', 'empty'],
       ['sec-fetch-user', '?1'],
       ['sec-fetch-storage-access', 'none'],
-    ])
+    ]) {
       await service
         .tab()
         .get('accounts/~', { plain: true, headers: { authorization, [name!]: value! } })
         .is(200);
+    }
     for (const [name, value] of [
       ['sec-fetch-site', 'none'],
       ['sec-fetch-site', 'same-origin'],
       ['sec-fetch-site', ''],
-    ])
+    ]) {
       await service
         .tab()
         .get('accounts/~', { plain: true, headers: { authorization, [name!]: value! } })
         .fails(403, 'Forbidden');
+    }
   });
 
   test('a bearer token with Sec-Fetch-Site is 403, without it and bad it is 401', async () => {
@@ -135,11 +138,12 @@ describe('what another site’s page sends', () => {
         headers: { authorization: 'Bearer x', 'sec-fetch-site': 'same-origin' },
       })
       .fails(403, 'Forbidden');
-    for (const origin of [undefined, service.baseURL, evil])
+    for (const origin of [undefined, service.baseURL, evil]) {
       await service
         .tab()
         .get('accounts', { plain: true, headers: { authorization: 'Bearer x', origin } })
         .fails(401, 'Unauthorized');
+    }
   });
 
   test('Host and forwarded headers play no part', async () => {
@@ -153,12 +157,13 @@ describe('what another site’s page sends', () => {
       })
       .fails(403, 'Forbidden');
     // While mail is mocked, another Host is a message that is not looked at further.
-    for (const site of [undefined, 'same-origin'])
+    for (const site of [undefined, 'same-origin']) {
       await tab
         .post(`${I}/emailchallenge`, challenge, {
           headers: { 'sec-fetch-site': site, origin: 'http://evil.test', host: 'evil.test' },
         })
         .fails(400, 'BadRequest');
+    }
   });
 
   test('a browser’s JSON under another media type is 415', async () => {
@@ -170,10 +175,11 @@ describe('what another site’s page sends', () => {
       'application/json; charset=latin1',
       'application/json;charset',
       undefined,
-    ])
+    ]) {
       await tab
         .post(`${I}/emailchallenge`, challenge, { headers: { 'content-type': type } })
         .fails(415, 'UnsupportedMediaType');
+    }
     expect(await mails()).toBe(0);
     await tab
       .post(`${I}/emailchallenge`, challenge, {
@@ -194,8 +200,9 @@ describe('what another site’s page sends', () => {
         .filter((one) => one.of === action.of && one.subresource === action.subresource)
         .map(methodOf);
       if (others.includes('GET')) continue;
-      for (const method of ['GET', 'HEAD'])
+      for (const method of ['GET', 'HEAD']) {
         expectFor(path, (await tab.send(method, path)).headers.allow).toEqual(others.join(', '));
+      }
     }
     await tab
       .post(`${I}/emailchallenge?_method=DELETE`, challenge, {
@@ -206,7 +213,7 @@ describe('what another site’s page sends', () => {
   });
 
   test('no answer but a public one carries a CORS header; OPTIONS is 405', async () => {
-    for (const path of [I, 'accounts', '/api', '/', '/oauth2/auth'])
+    for (const path of [I, 'accounts', '/api', '/', '/oauth2/auth']) {
       for (const method of ['OPTIONS', 'GET']) {
         const answer = await tab.send(method, path, {
           plain: true,
@@ -217,6 +224,7 @@ describe('what another site’s page sends', () => {
         ).toEqual(method === 'GET' && path === '/api' ? ['access-control-allow-origin'] : []);
         if (method === 'OPTIONS') expect(answer.code).toBe(405);
       }
+    }
     expect((await tab.get(I).is(200)).headers['cross-origin-resource-policy']).toBe('same-origin');
   });
 
@@ -278,19 +286,22 @@ describe('every changing route, both mounts, each credential', () => {
   test.each(routes)('%s %s', async (method, path) => {
     const person = await (signedIn ??= signIn(service, 'op@example.test'));
     const before = (await person.tab.get('accounts/~').is(200)).body.metadata.resourceVersion;
-    for (const mount of ['/api/v1alpha1/', '/apis/id.vestibule.org/v1alpha1/'])
-      for (const tab of [service.tab(), person.tab])
+    for (const mount of ['/api/v1alpha1/', '/apis/id.vestibule.org/v1alpha1/']) {
+      for (const tab of [service.tab(), person.tab]) {
         for (const headers of [
           { 'sec-fetch-site': 'cross-site' },
           { 'sec-fetch-site': 'same-site' },
           { 'sec-fetch-site': undefined, origin: evil },
-        ])
+        ]) {
           await tab
             .send(method, mount + path, {
               body: '{}',
               headers: { 'content-type': 'application/json', ...headers },
             })
             .fails(403, 'Forbidden');
+        }
+      }
+    }
     expect((await person.tab.get('accounts/~').is(200)).body.metadata.resourceVersion).toBe(before);
   });
 });

@@ -55,8 +55,9 @@ describe('plain discovery (1.1)', () => {
       '/api/v1alpha1/policies/',
       '/apis/id.vestibule.org/v1alpha1/policies/',
       '/account/',
-    ])
+    ]) {
       await get(path).fails(404, 'NotFound');
+    }
   });
 
   test('what can be listed can be watched', async () => {
@@ -68,13 +69,14 @@ describe('plain discovery (1.1)', () => {
 
   test('one group, one version, the same below a slash', async () => {
     const version = { groupVersion: `${G}/v1alpha1`, version: 'v1alpha1' };
-    for (const path of ['/apis', '/apis/'])
+    for (const path of ['/apis', '/apis/']) {
       expect((await get(path).is(200)).body).toEqual({
         kind: 'APIGroupList',
         apiVersion: 'v1',
         groups: [{ name: G, versions: [version], preferredVersion: version }],
       });
-    for (const path of [`/apis/${G}`, `/apis/${G}/`])
+    }
+    for (const path of [`/apis/${G}`, `/apis/${G}/`]) {
       expect((await get(path).is(200)).body).toEqual({
         kind: 'APIGroup',
         apiVersion: 'v1',
@@ -82,6 +84,7 @@ describe('plain discovery (1.1)', () => {
         versions: [version],
         preferredVersion: version,
       });
+    }
     for (const path of [
       '/openapi/v3/',
       '/apis/other',
@@ -91,10 +94,12 @@ describe('plain discovery (1.1)', () => {
       '/openapi/v3/api/v1',
       '/openapi/v2/',
       `${mount}/groups/`,
-    ])
+    ]) {
       await get(path).fails(404, 'NotFound');
-    for (const path of ['/apis', '/apis/', `/apis/${G}`, mount, '/openapi/v3', v3, '/openapi/v2'])
+    }
+    for (const path of ['/apis', '/apis/', `/apis/${G}`, mount, '/openapi/v3', v3, '/openapi/v2']) {
       await service.tab().post(path, {}, { plain: true }).fails(405, 'MethodNotAllowed');
+    }
   });
 
   test('both mounts list the same resources: main ones before any subresource', async () => {
@@ -211,12 +216,13 @@ describe('aggregated discovery (1.1, 1.2)', () => {
             ]),
           ),
         );
-        for (const resource of resources)
+        for (const resource of resources) {
           expect(resource).toMatchObject({
             scope: 'Cluster',
             singularResource: expect.stringMatching(/./),
             categories: ['identity'],
           });
+        }
       }
     },
   );
@@ -265,11 +271,12 @@ describe('aggregated discovery (1.1, 1.2)', () => {
       '*/*',
       undefined,
       'text/html,application/xhtml+xml,*/*;q=0.8',
-    ])
+    ]) {
       expect((await get('/api', accept).is(200)).body).toMatchObject({
         versions: ['v1'],
         groupVersions: [`${G}/v1alpha1`],
       });
+    }
   });
 
   test('the first clause that can be served wins; none is 406', async () => {
@@ -284,15 +291,17 @@ describe('aggregated discovery (1.1, 1.2)', () => {
       [`application/json,${aggregated('v2')}`, 'application/json'],
       [`${aggregated('v2')};q=0.1,application/json`, 'application/json'],
       ['application/vnd.kubernetes.protobuf, application/json;q=0.5', 'application/json'],
-    ] as const)
+    ] as const) {
       expectFor(accept, (await get('/apis', accept).is(200)).headers['content-type']).toEqual(type);
+    }
     for (const accept of [
       aggregated('v9'),
       'application/vnd.kubernetes.protobuf',
       'application/json;q=0',
       'application/yaml;q=0',
-    ])
+    ]) {
       await get('/apis', accept).fails(406, 'NotAcceptable');
+    }
     for (const path of [`/apis/${G}`, mount, '/api/v1alpha1']) {
       expect((await get(path, kubectl).is(200)).headers['content-type']).toBe('application/json');
       await get(path, aggregated('v2')).fails(406, 'NotAcceptable');
@@ -366,14 +375,16 @@ describe('OpenAPI for kubectl (1.3)', () => {
       `"${address.split('=')[1]}"`,
     ]);
     expect(Date.parse(right.headers.expires!) - Date.now()).toBeGreaterThan(364 * 86_400_000);
-    for (const hash of ['', 'WRONG', address.split('=')[1].toLowerCase()])
+    for (const hash of ['', 'WRONG', address.split('=')[1].toLowerCase()]) {
       expect((await get(`${v3}?hash=${hash}`).is(301)).headers.location).toBe(address);
+    }
     expect((await get(v3).is(200)).bytes.equals(right.bytes)).toBe(true);
     for (const accept of [
       'application/com.github.proto-openapi.spec.v3@v1.0+protobuf',
       'application/yaml;q=0',
-    ])
+    ]) {
       await get(v3, accept).fails(406, 'NotAcceptable');
+    }
   });
 
   test('a v2 document that has the kinds, and is empty as protobuf', async () => {
@@ -396,15 +407,18 @@ describe('OpenAPI for kubectl (1.3)', () => {
       Object.keys(newer.components.schemas).map((name) => prefix + name),
     );
     // As Terraform's kubernetes_manifest finds the type of an object.
-    for (const { kind } of kinds)
+    for (const { kind } of kinds) {
       expect(body.definitions[prefix + kind]['x-kubernetes-group-version-kind']).toEqual([
         { group: G, version: 'v1alpha1', kind },
       ]);
+    }
     const text = JSON.stringify(body);
-    for (const word of ['#/components/', '"nullable"', '"requestBody"', '"content"', '"allOf"'])
+    for (const word of ['#/components/', '"nullable"', '"requestBody"', '"content"', '"allOf"']) {
       expectFor(word, text.includes(word)).toEqual(false);
-    for (const [, name] of text.matchAll(/"\$ref":"#\/definitions\/([^"]+)"/g))
+    }
+    for (const [, name] of text.matchAll(/"\$ref":"#\/definitions\/([^"]+)"/g)) {
       expect(body.definitions).toHaveProperty([name!]);
+    }
     const { post } = body.paths[`${mount}/groups`];
     expect(post.parameters.find((parameter: any) => parameter.in === 'body')).toMatchObject({
       name: 'body',
@@ -430,7 +444,7 @@ describe('OpenAPI for kubectl (1.3)', () => {
       delete: [true, 'delete', 'delete'],
       deletecollection: [false, 'delete', 'deletecollection'],
     };
-    for (const { name, kind, verbs } of resources)
+    for (const { name, kind, verbs } of resources) {
       for (const verb of verbs) {
         if (verb === 'watch') continue;
         const [resource, subresource] = name.split('/');
@@ -453,10 +467,12 @@ describe('OpenAPI for kubectl (1.3)', () => {
           ...(subresource ? [] : ['application/apply-patch+yaml']),
         ]);
       }
-    for (const { name, kind } of resources.filter((resource) => !resource.name.includes('/')))
+    }
+    for (const { name, kind } of resources.filter((resource) => !resource.name.includes('/'))) {
       expectFor(name, body.components.schemas[kind]['x-kubernetes-group-version-kind']).toEqual([
         { group: G, version: 'v1alpha1', kind },
       ]);
+    }
   });
 
   test('its schemas are what Go reads: one type, no unions, all described', async () => {
@@ -492,24 +508,30 @@ describe('OpenAPI for kubectl (1.3)', () => {
     ]);
     const faults: string[] = [];
     const check = (schema: any, at: string): void => {
-      if (schema.properties && Object.keys(schema.properties).length === 0)
+      if (schema.properties && Object.keys(schema.properties).length === 0) {
         faults.push(`${at}: no properties`);
+      }
       for (const word of Object.keys(schema)) if (!words.has(word)) faults.push(`${at}: ${word}`);
-      if (schema.$ref && !body.components.schemas[schema.$ref.split('/').at(-1)])
+      if (schema.$ref && !body.components.schemas[schema.$ref.split('/').at(-1)]) {
         faults.push(`${at}: ${schema.$ref}`);
+      }
       if (
         schema.type !== undefined &&
         !['object', 'array', 'string', 'integer', 'number', 'boolean'].includes(schema.type)
-      )
+      ) {
         faults.push(`${at}: ${schema.type}`);
-      for (const word of ['exclusiveMinimum', 'exclusiveMaximum'])
-        if (schema[word] !== undefined && typeof schema[word] !== 'boolean')
+      }
+      for (const word of ['exclusiveMinimum', 'exclusiveMaximum']) {
+        if (schema[word] !== undefined && typeof schema[word] !== 'boolean') {
           faults.push(`${at}: ${word}`);
+        }
+      }
       if (
         schema.format !== undefined &&
         !['int32', 'int64', 'date-time', 'byte', 'double'].includes(schema.format)
-      )
+      ) {
         faults.push(`${at}: ${schema.format}`);
+      }
       for (const [name, property] of Object.entries<any>(schema.properties ?? {})) {
         if (!property.description && !property.$ref) faults.push(`${at}.${name}: nothing said`);
         check(property, `${at}.${name}`);
@@ -518,19 +540,23 @@ describe('OpenAPI for kubectl (1.3)', () => {
         schema.items,
         ...(schema.allOf ?? []),
         ...(typeof schema.additionalProperties === 'object' ? [schema.additionalProperties] : []),
-      ])
+      ]) {
         if (inner) check(inner, `${at}/`);
+      }
     };
     for (const [name, schema] of Object.entries(body.components.schemas)) check(schema, name);
-    for (const [path, methods] of Object.entries<any>(body.paths))
-      for (const [method, { parameters, requestBody, responses }] of Object.entries<any>(methods))
+    for (const [path, methods] of Object.entries<any>(body.paths)) {
+      for (const [method, { parameters, requestBody, responses }] of Object.entries<any>(methods)) {
         for (const { schema } of [
           ...(parameters ?? []),
           ...[requestBody, ...Object.values<any>(responses)].flatMap((one) =>
             Object.values<any>(one?.content ?? {}),
           ),
-        ])
+        ]) {
           check(schema, `${method} ${path}`);
+        }
+      }
+    }
     expect(faults).toEqual([]);
     expect(JSON.stringify(body.paths)).not.toContain('"required":false'); // Go would not write it again
     expect(body.components.schemas.Passkey.properties.status.properties.lastUsedTimestamp).toEqual({

@@ -102,8 +102,9 @@ describe('documents and assets', () => {
         'referrer-policy',
         'x-content-type-options',
         'permissions-policy',
-      ])
+      ]) {
         expectFor([path, name], headers[name]).toEqual(page.headers[name]);
+      }
       expect(headers['set-cookie']).toBeUndefined();
       const head = await tab.send('HEAD', path).is(200);
       expect([head.bytes.length, head.headers['content-length']]).toEqual([
@@ -121,8 +122,9 @@ describe('documents and assets', () => {
       '/assets/__proto__',
       `${assets[0]}/`,
       `${assets[0]}.map`,
-    ])
+    ]) {
       expectFor(path, [400, 404].includes((await tab.get(path)).code)).toEqual(true);
+    }
     expect((await tab.send('POST', assets[0]!)).code).toBe(405);
   });
 
@@ -178,8 +180,9 @@ describe('documents and assets', () => {
         'Accept-Encoding',
       ]);
     }
-    for (const path of assets.flatMap((asset) => [`${asset}.br`, `${asset}.gz`]))
+    for (const path of assets.flatMap((asset) => [`${asset}.br`, `${asset}.gz`])) {
       await tab.get(path).fails(404, 'NotFound');
+    }
     const { headers } = await tab.get(I, { headers: { 'accept-encoding': 'br, gzip' } }).is(200);
     expect([headers['content-encoding'], headers.vary]).toEqual([
       undefined,
@@ -267,9 +270,10 @@ describe('an authorization request as a form post from another site', () => {
   });
 
   test('the confirmation of a sign-out is not exempt', async () => {
-    for (const path of ['/oauth2/logout/confirm', '/oauth2/device'])
+    for (const path of ['/oauth2/logout/confirm', '/oauth2/device']) {
       expect(
         (await service.tab().send('POST', path, { body: 'xsrf=x&logout=yes', headers: form })).code,
       ).toBe(403);
+    }
   });
 });

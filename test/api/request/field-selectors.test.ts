@@ -23,10 +23,11 @@ describe.each(stores)('field selectors, on %s', (store) => {
     for (const name of ['app', 'bank']) await createClient(service, name);
     operator = (await signIn(service, 'op@example.test')).tab;
     await signIn(service, 'ada@example.test', { client: 'bank' });
-    for (const name of ['ada', 'bob', 'late'])
+    for (const name of ['ada', 'bob', 'late']) {
       await operator
         .post('invitations', { metadata: { name }, spec: { email: `${name}-x@example.test` } })
         .is(201);
+    }
   });
   const list = async (resource: string, selector: string, tab = operator): Promise<any[]> =>
     (await tab.get(`${resource}?fieldSelector=${encodeURIComponent(selector)}`).is(200)).body.items;
@@ -92,13 +93,14 @@ describe.each(stores)('field selectors, on %s', (store) => {
       (schemas[kind]['x-kubernetes-selectable-fields'] ?? []).map((one: any) => one.fieldPath);
     expect(selectable('Policy')).toEqual(['status.inForce']);
     expect(selectable('Grant')).toEqual(['status.account', 'status.client.name']);
-    for (const { kind } of kinds)
+    for (const { kind } of kinds) {
       for (const path of selectable(kind).filter((one) => one !== 'metadata.name')) {
         const [part, ...fields] = path.split('.');
         let schema = schemas[kind].properties[part!];
         for (const field of fields) schema = schema.properties[field];
         expectFor(path, typeof schema).toEqual('object');
       }
+    }
   });
 
   test('show no one what they may not see', async () => {

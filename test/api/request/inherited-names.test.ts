@@ -58,8 +58,9 @@ describe.each(stores)('a name that every object has, on %s', (store) => {
       ['clients', client({ scopes: [{ name }] }), 'spec.scopes[0].name'],
       ['clients', client({ idTokenClaims: [name] }), 'spec.idTokenClaims[0]'],
       ['audiences', audience, 'spec.scopes[0].name'],
-    ] as const)
+    ] as const) {
       await operator.post(collection, object).fails(422, 'Invalid', field);
+    }
   });
 
   test.each(names)('%s is a label and an annotation like another, by every verb', async (name) => {
@@ -71,8 +72,9 @@ describe.each(stores)('a name that every object has, on %s', (store) => {
       expect(Object.entries(metadata.labels ?? {})).toEqual(Object.entries(labels));
     };
     const headers = { 'content-type': 'application/json' };
-    if (refusedKeys.includes(name))
+    if (refusedKeys.includes(name)) {
       return void (await operator.send('POST', 'groups', { headers, body }).is(400));
+    }
     await operator.send('POST', 'groups', { headers, body }).is(201);
     await kept({ [name]: 'a' });
     const selected = await operator.get(`groups?labelSelector=${name}%3Da`).is(200);
@@ -128,8 +130,9 @@ describe.each(stores)('a name that every object has, on %s', (store) => {
     expect((await operator.get(at).is(200)).body).toEqual(before);
     const selector = encodeURIComponent(`${name}=x`);
     await operator.get(`groups?fieldSelector=${selector}`).fails(400, 'BadRequest');
-    for (const path of [`groups/${name}`, name, `groups/${at.slice(7)}/${name}`])
+    for (const path of [`groups/${name}`, name, `groups/${at.slice(7)}/${name}`]) {
       expect([404, 405]).toContain((await operator.get(path)).code);
+    }
     await operator.get(`${at}?${name}=1`).is(200);
     const claims = `{"userinfo":${json(name, { essential: true })},"id_token":${json(name, null)}}`;
     const query = new URLSearchParams({

@@ -89,8 +89,9 @@ describe('operations (RFC 6902)', () => {
     for (const operation of [
       { op: 'remove', path: '' },
       { op: 'replace', path: '', value: [] },
-    ])
+    ]) {
       expect(() => applyJSONPatch({}, patch(operation))).toThrow(/must be an object/);
+    }
   });
 
   const document = { list: [1, 2], text: 'ab', object: {} };
@@ -133,10 +134,11 @@ describe('operations (RFC 6902)', () => {
   });
 
   test('a path may be as long as a body', () => {
-    for (const path of ['/'.repeat(4 << 20), `/${'a'.repeat(4 << 20)}`])
+    for (const path of ['/'.repeat(4 << 20), `/${'a'.repeat(4 << 20)}`]) {
       expect(() => applyJSONPatch({}, parseJSONPatch([{ op: 'remove', path }], 100))).toThrow(
         'the path does not exist',
       );
+    }
   });
 
   test('copies are bounded together', () => {
@@ -237,8 +239,9 @@ describe('requests', () => {
 
   test('malformed patches are 400, and too many operations 413', async () => {
     const remove = { op: 'remove', path: '/none' };
-    for (const body of [{}, null, 'x', [1], [null], [[]], [{ op: 'add' }], [{ op: 1, path: '' }]])
+    for (const body of [{}, null, 'x', [1], [null], [[]], [{ op: 'add' }], [{ op: 1, path: '' }]]) {
       await patch(JSON.stringify(body)).fails(400, 'BadRequest');
+    }
     await patch([{ ...remove, from: 1 }]).fails(400, 'BadRequest');
     const { message } = await patch(Array.from({ length: 1_001 }, () => remove)).fails(
       413,

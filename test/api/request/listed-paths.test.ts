@@ -65,8 +65,9 @@ test.each([
   const operation = (await get('/api/openapi/v3')).paths[path][method];
   const [answer] = ['200', '201'].flatMap((code) => operation.responses[code] ?? []);
   expect(operation.responses).toHaveProperty(method === 'get' ? '500' : '401');
-  for (const { schema } of Object.values<any>(answer.content))
+  for (const { schema } of Object.values<any>(answer.content)) {
     expect(Object.keys(schema)).not.toEqual([]);
+  }
 });
 
 test.each(['/api', '/apis', '/apis/id.vestibule.org/v1alpha1', '/version'])(

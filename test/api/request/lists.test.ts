@@ -46,10 +46,12 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
       '/api/v1alpha1/clients/app/constructor',
       '/api/v1alpha1/clients/app/status',
       '/apis/x/y',
-    ])
+    ]) {
       await operator.get(path).fails(404, 'NotFound');
-    for (const path of ['/api/v1alpha1/clients/%', '/api/v1alpha1/clients/%zz'])
+    }
+    for (const path of ['/api/v1alpha1/clients/%', '/api/v1alpha1/clients/%zz']) {
       await operator.get(path).fails(400, 'BadRequest');
+    }
   });
 
   test('an owner whose name begins another’s touches its own range alone', async () => {
@@ -116,12 +118,13 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
     stream.close();
     const { body } = await tab.delete('sessions').is(200);
     expect(body.items.map((item: any) => item.metadata.name)).toEqual([own.metadata.name]);
-    for (const owner of neighbours)
+    for (const owner of neighbours) {
       expect(await service.store.reader(Session).get(`${owner}-x`)).toBeDefined();
+    }
   });
 
   test('unlisted methods are 405 with Allow; HEAD is decided as GET', async () => {
-    for (const kind of kinds)
+    for (const kind of kinds) {
       for (const item of [false, true]) {
         const path = item ? `${kind.resource}/app` : kind.resource;
         const listed = allowed(kind, item);
@@ -135,12 +138,15 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
         }
         expect((await operator.send('HEAD', path)).code).toBe((await operator.get(path)).code);
       }
-    for (const action of actions)
-      for (const method of ['PUT', 'DELETE'])
+    }
+    for (const action of actions) {
+      for (const method of ['PUT', 'DELETE']) {
         expect(
           (await operator.send(method, `${action.of.resource}/app/${action.subresource}`)).headers
             .allow,
         ).toContain(methodOf(action));
+      }
+    }
     expect((await operator.send('HEAD', 'clients/app')).bytes).toHaveLength(0);
   });
 
@@ -155,8 +161,9 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
       'labelSelector=%3D%3D',
       'fieldSelector=spec.x%3D1',
       'resourceVersion=x',
-    ])
+    ]) {
       expectFor(query, (await operator.get(`clients?${query}`)).code).toEqual(400);
+    }
     const { body: first } = await operator.get('clients?limit=7').is(200);
     expect(first.items).toHaveLength(7);
     const token = encodeURIComponent(first.metadata.continue);
@@ -208,10 +215,11 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
       token.toString('latin1').includes('objects'),
       token.toString('latin1').includes('c05'),
     ]).toEqual([false, false]);
-    for (const made of ['{}', '{"r":1,"k":"objects/clients/","q":"[\\"\\",\\"\\"]"}'])
+    for (const made of ['{}', '{"r":1,"k":"objects/clients/","q":"[\\"\\",\\"\\"]"}']) {
       await operator
         .get(`clients?limit=7&continue=${Buffer.from(made).toString('base64url')}`)
         .fails(400, 'BadRequest');
+    }
     for (let bit = 0; bit < token.length * 8; bit += 97) {
       const turned = Buffer.from(token);
       turned[bit >> 3]! ^= 1 << (bit & 7);
@@ -223,9 +231,9 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
 
   test('a page has at most 500 objects; a list without a limit has all of them', async () => {
     const sent = new Date().toISOString().slice(0, 19);
-    for (let from = 0; from < 520; from += 40)
+    for (let from = 0; from < 520; from += 40) {
       await service.store.change(service.store.systemCall(), async (tx) => {
-        for (let i = from; i < from + 40; i += 1)
+        for (let i = from; i < from + 40; i += 1) {
           await tx.create(MockMessage, {
             metadata: { name: `m${String(i).padStart(4, '0')}` },
             spec: {},
@@ -238,7 +246,9 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
               sentTimestamp: `${sent}Z`,
             },
           });
+        }
       });
+    }
     const all = (await operator.get('mockmessages').is(200)).body;
     expect([all.items.length >= 520, all.metadata.continue]).toEqual([true, undefined]);
     const { body } = await operator.get('mockmessages?limit=1000000').is(200);
@@ -276,9 +286,11 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
     } while (token);
     expect(names).toEqual([...names].sort());
     expect(names).toHaveLength(41);
-    for (const item of (await operator.get('clients').is(200)).body.items)
-      if (item.metadata.name.startsWith('later-'))
+    for (const item of (await operator.get('clients').is(200)).body.items) {
+      if (item.metadata.name.startsWith('later-')) {
         await operator.delete(`clients/${item.metadata.name}`).is(200);
+      }
+    }
   });
 
   test('a watch begins with the objects that exist, then sends each change once', async () => {
@@ -314,8 +326,9 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
 
   test('a watch resumes from a version without gap or repetition', async () => {
     const { body } = await operator.get('clients').is(200);
-    for (let i = 0; i < 10; i += 1)
+    for (let i = 0; i < 10; i += 1) {
       await operator.patch('clients/c01', { spec: { displayName: `n${i}` } }).is(200);
+    }
     const resumed = await new Stream(
       operator,
       `clients?watch=true&resourceVersion=${body.metadata.resourceVersion}`,
@@ -393,8 +406,9 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
 
   test('history that is gone is 410 for a watch and for a page', async () => {
     const { body } = await operator.get('clients?limit=1').is(200);
-    for (let i = 0; i < 3; i += 1)
+    for (let i = 0; i < 3; i += 1) {
       await operator.patch('clients/c03', { spec: { displayName: `compacted ${i}` } }).is(200);
+    }
     const now = Number(
       (await operator.get('clients?limit=1').is(200)).body.metadata.resourceVersion,
     );

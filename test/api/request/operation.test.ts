@@ -189,10 +189,11 @@ describe('headers, logs and dumps', () => {
       '/nowhere',
       '/.well-known/openid-configuration',
       '/oauth2/auth?client_id=absent',
-    ])
+    ]) {
       expectFor(path, (await tab.navigate(path)).headers['strict-transport-security']).toEqual(
         'max-age=63072000',
       );
+    }
     const names = tab.cookies.map((cookie) => cookie.name);
     expect(names).toEqual(
       expect.arrayContaining([
@@ -209,8 +210,9 @@ describe('headers, logs and dumps', () => {
       path: '/',
     }));
     await plain.get(`interactions/${name}`).fails(404, 'NotFound');
-    for (const line of tab.cookies)
+    for (const line of tab.cookies) {
       expect(line.name.startsWith('__Secure-') || line.name.startsWith('__Host-')).toBe(true);
+    }
   });
 
   test('the attributes of every cookie', async () => {
@@ -258,8 +260,9 @@ describe('headers, logs and dumps', () => {
       done.callback.searchParams.get('code')!,
       'logs@example.test',
       ...done.tab.cookies.map(({ value }) => value),
-    ])
+    ]) {
       expect(text).not.toContain(secret);
+    }
     expect(service.logs.filter((line) => JSON.parse(line).level === 'error')).toEqual([]);
   });
 
@@ -286,8 +289,9 @@ describe('headers, logs and dumps', () => {
       body.access_token,
       body.refresh_token,
       ...done.tab.cookies.filter(({ name }) => !name.endsWith('.sig')).map(({ value }) => value),
-    ])
+    ]) {
       expect(dump).not.toContain(secret);
+    }
   });
 
   test('a logo that is script or data is 422', async () => {
@@ -301,13 +305,15 @@ describe('headers, logs and dumps', () => {
       'data:image/png;base64,AA',
       'ftp://x.test/',
       'http://x.test/a.png',
-    ])
+    ]) {
       await tab.patch('clients/app', { spec: { logoURI } }).fails(422, 'Invalid', 'spec.logoURI');
+    }
   });
 
   test('registration is 404; /metrics is not served here; unknown versions lead nowhere', async () => {
-    for (const path of ['/oauth2/register', '/oauth2/reg', '/metrics', '/configz', '/debug'])
+    for (const path of ['/oauth2/register', '/oauth2/reg', '/metrics', '/configz', '/debug']) {
       expect((await service.tab().get(path)).code).toBe(404);
+    }
   });
 });
 
@@ -319,8 +325,9 @@ describe('the store fails and keys turn', () => {
       get:
         (target, name: keyof Storage) =>
         (...args: unknown[]) => {
-          if (down && name !== 'watch' && name !== 'close')
+          if (down && name !== 'watch' && name !== 'close') {
             throw new UnavailableError('connect ECONNREFUSED 10.1.2.3:2379');
+          }
           return (target[name] as any)(...args);
         },
     });
@@ -339,8 +346,9 @@ describe('the store fails and keys turn', () => {
     expect((await tab.get('/readyz/storage').is(500)).bytes.toString()).toBe(
       '[-]storage failed: reason withheld\nreadyz check failed\n',
     );
-    for (const path of ['/livez', '/healthz', '/readyz/ping', '/livez/ping'])
+    for (const path of ['/livez', '/healthz', '/readyz/ping', '/livez/ping']) {
       expect((await tab.get(path).is(200)).bytes.toString()).toBe('ok');
+    }
     for (const path of ['/livez/storage', '/readyz/nothing']) await tab.get(path).is(404);
     const watch = await new Stream(service.tab(), 'mockmessages?watch=true').until(
       ({ ended }) => ended,
@@ -454,8 +462,9 @@ describe('a backup that is restored', () => {
     for (const spec of [
       { method: 'EmailCode', code: mail.code },
       { method: 'EmailLink', token: mail.token },
-    ])
+    ]) {
       await waiting.post(`${open.I}/login`, { spec }).fails(404, 'NotFound');
+    }
     await waiting
       .post(`${open.I}/emailchallenge`, { spec: { email: 'restored@example.test' } })
       .fails(404, 'NotFound');
@@ -556,10 +565,11 @@ describe('the start', () => {
   });
 
   test('loopback is loopback, however an address of it is written', () => {
-    for (const address of ['127.0.0.1', '::1', 'localhost'])
+    for (const address of ['127.0.0.1', '::1', 'localhost']) {
       expect(
         problems(['--data-dir', 'x', '--mock-mail', '--bind-address', address, '--port', '8080']),
       ).toEqual([]);
+    }
     expect(problems(['--data-dir', 'x', '--mock-mail', '--base-url', 'http://[::1]:8080'])).toEqual(
       [],
     );
@@ -573,7 +583,7 @@ describe('the start', () => {
         'k',
       ])[0],
     ).toContain('must be a scheme, a host and a port');
-    for (const address of ['http://etcd.example.test:2379', 'http://10.0.0.1:2379'])
+    for (const address of ['http://etcd.example.test:2379', 'http://10.0.0.1:2379']) {
       expect(
         problems([
           '--etcd-servers',
@@ -584,6 +594,7 @@ describe('the start', () => {
           'k',
         ])[0],
       ).toContain('must be https, or http on loopback');
+    }
   });
 
   test('the environment has known names, both forms of a secret, and Kubernetes’ own', () => {
@@ -739,10 +750,11 @@ describe('the start', () => {
       '/openapi/v2',
       '/openapi/v3',
       '/openapi/v3/apis/id.vestibule.org/v1alpha1',
-    ])
+    ]) {
       expect((await tab.get(path).is(200)).bytes.toString().toLowerCase()).not.toContain(
         'mockmessage',
       );
+    }
     expect((await tab.navigate('/mailbox')).code).toBe(404);
   });
 });

@@ -251,11 +251,12 @@ describe.each([
     head('GET /livez HTTP/1.1', `Host: ${new URL(service.baseURL).host}`, 'Connection: close');
 
   test.each(malformedHosts)('Host %j is refused, and nothing behind it runs', async (host) => {
-    for (const version of ['1.1', '1.0'])
+    for (const version of ['1.1', '1.0']) {
       for (const path of ['/api/v1alpha1/mockmessages', '/oauth2/auth', '/account', '/livez']) {
         const lines = [`GET ${path} HTTP/${version}`, `Host: ${host}`, 'Connection: keep-alive'];
         expectFor(path, await codesOf(head(...lines), last())).toEqual(['400']);
       }
+    }
   });
 
   test.each(['localhost', 'localhost:1', 'LOCALHOST', '127.0.0.1:', '[::1]', '[::1]:8080'])(
@@ -290,22 +291,25 @@ describe('a connection on which no request comes', () => {
       const all = [silent, begun, second, stalled];
       await Promise.all(all.map((one) => one.until(({ closed }) => closed, 40_000)));
       expect(silent.text).toBe('');
-      for (const one of [begun, second, stalled])
+      for (const one of [begun, second, stalled]) {
         expect(one.text).toMatch(
           /HTTP\/1\.1 408 Request Timeout\r\n[^]*"reason":"RequestTimeout","code":408\}$/,
         );
-      for (const one of [begun, stalled])
+      }
+      for (const one of [begun, stalled]) {
         expect(service.logs.join('')).toContain(/Audit-ID: (\S+)/.exec(one.text)![1]!);
+      }
     };
     await Promise.all(
       services.flatMap((service) =>
         [service.url, service.secureURL!].map((base) => refuses(service, base)),
       ),
     );
-    for (const { logs } of services)
+    for (const { logs } of services) {
       expect(
         logs.filter((line) => line.includes('"connection closed before a request came"')),
       ).toHaveLength(2);
+    }
   });
 
   test('that was answered before the rest of its request is closed', async () => {

@@ -68,9 +68,11 @@ describe('known parameters that are malformed', () => {
       'gracePeriodSeconds=-1',
       'fieldManager=kubectl',
       `fieldManager=${'x'.repeat(129)}`,
-    ])
-      for (const path of ['clients', 'clients/app'])
+    ]) {
+      for (const path of ['clients', 'clients/app']) {
         expectFor(query, (await operator.get(`${path}?${query}`)).code).toEqual(200);
+      }
+    }
   });
 
   test('one that is empty is 400 everywhere and changes nothing', async () => {
@@ -85,7 +87,7 @@ describe('known parameters that are malformed', () => {
       'resourceVersionMatch',
       'includeObject',
     ];
-    for (const name of choices)
+    for (const name of choices) {
       for (const spelled of [name, `${name}=`]) {
         const refused = async (answer: Pending) =>
           expect((await answer.fails(400, 'BadRequest')).message).toBe(`${name} must have a value`);
@@ -98,8 +100,9 @@ describe('known parameters that are malformed', () => {
           '/version',
           '/openapi/v3',
           '/livez',
-        ])
+        ]) {
           await refused(operator.get(`${path}?${spelled}`));
+        }
         await refused(
           operator.patch(`clients/app?${spelled}`, { spec: { displayName: 'changed' } }),
         );
@@ -117,16 +120,19 @@ describe('known parameters that are malformed', () => {
         await refused(operator.delete(`clients/app?${spelled}`));
         await refused(operator.delete(`sessions?${spelled}`));
       }
-    for (const name of ['labelSelector', 'fieldSelector'])
-      for (const blank of ['', '%20', '+', '%09%0a', '%C2%A0'])
+    }
+    for (const name of ['labelSelector', 'fieldSelector']) {
+      for (const blank of ['', '%20', '+', '%09%0a', '%C2%A0']) {
         await operator.delete(`sessions?${name}=${blank}`).fails(400, 'BadRequest');
+      }
+    }
     expect((await operator.get('clients/app').is(200)).body.spec.displayName).toBe('app app');
     await operator.get('clients/empty').fails(404, 'NotFound');
     await operator.get('sessions/~').is(200);
   });
 
   test('a timeout that is none is 400 wherever it is sent', async () => {
-    for (const timeout of ['invalid', '5', '-5s', '1e3s', 's', '5%20s', '%2B', '9'.repeat(70)])
+    for (const timeout of ['invalid', '5', '-5s', '1e3s', 's', '5%20s', '%2B', '9'.repeat(70)]) {
       for (const path of [
         'clients',
         'clients/app?watch=true',
@@ -142,6 +148,7 @@ describe('known parameters that are malformed', () => {
           .fails(400, 'BadRequest');
         expect(message).toBe('invalid timeout specified in the request URL');
       }
+    }
   });
 
   test('a field manager that is too long or unprintable is 422', async () => {
@@ -197,13 +204,15 @@ describe('who may ask is settled before what is wrong with the query', () => {
         expectFor([path, query], code).toEqual(path.includes('/') ? expect.any(Number) : 401);
         expect(code).not.toBe(400);
       }
-      for (const path of ['clients', 'groups'])
+      for (const path of ['clients', 'groups']) {
         expectFor([path, query], (await ada.get(`${path}?${query}`, asTable)).code).toEqual(403);
+      }
       expectFor(query, (await ada.get(`sessions?${query}`, asTable)).code).toEqual(
         query === 'resourceVersionMatch=Bogus' ? 422 : 400,
       );
-      if (!['resourceVersionMatch=Bogus'].includes(query))
+      if (!['resourceVersionMatch=Bogus'].includes(query)) {
         expectFor(query, (await operator.get(`clients?${query}`, asTable)).code).toEqual(400);
+      }
       expectFor(
         query,
         (
@@ -243,9 +252,11 @@ describe('a timeout', () => {
   });
 
   test('that is longer than the answer takes changes nothing of it', async () => {
-    for (const timeout of ['1h2m3.5s', '100h', '60000ms', '+32s'])
-      for (const path of ['clients/app', 'clients', '/apis', '/openapi/v3', '/livez'])
+    for (const timeout of ['1h2m3.5s', '100h', '60000ms', '+32s']) {
+      for (const path of ['clients/app', 'clients', '/apis', '/openapi/v3', '/livez']) {
         await operator.get(`${path}?timeout=${encodeURIComponent(timeout)}`).is(200);
+      }
+    }
   });
 
   test('ends a watch, cleanly, where it comes before timeoutSeconds', async () => {
@@ -331,7 +342,7 @@ describe('a token is judged wherever it is sent', () => {
       '/mailbox',
       '/',
     ]) {
-      for (const authorization of ['Bearer bad', 'Basic eDp5', ''])
+      for (const authorization of ['Bearer bad', 'Basic eDp5', '']) {
         expect(
           (
             await service
@@ -340,6 +351,7 @@ describe('a token is judged wherever it is sent', () => {
               .fails(401, 'Unauthorized')
           ).headers['www-authenticate'],
         ).toBe('Bearer');
+      }
       await service
         .tab()
         .get(path, { headers: { authorization: 'Bearer bad' } })
@@ -350,7 +362,7 @@ describe('a token is judged wherever it is sent', () => {
         .fails(403, 'Forbidden');
       expect((await stale.get(path)).code).toBeLessThan(400);
     }
-    for (const path of ['/livez', '/readyz', '/healthz'])
+    for (const path of ['/livez', '/readyz', '/healthz']) {
       expect(
         (
           await service.tab().get(path, {
@@ -359,6 +371,7 @@ describe('a token is judged wherever it is sent', () => {
           })
         ).code,
       ).toBe(200);
+    }
     expect(
       (
         await service

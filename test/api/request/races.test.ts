@@ -165,9 +165,11 @@ describe.each(stores)('over two replicas, on %s', (store) => {
     expect(body.items).toHaveLength(1);
     const scopes = body.items[0].spec.scopes as string[];
     expect(wanted).toContainEqual(scopes);
-    for (const token of tokens)
-      if (token && (await userinfo(one, token.access_token)).code === 200)
+    for (const token of tokens) {
+      if (token && (await userinfo(one, token.access_token)).code === 200) {
         expect(token.scope.split(' ').every((scope: string) => scopes.includes(scope))).toBe(true);
+      }
+    }
   });
 
   test('nothing succeeds a second after the answer of a sign-out', async () => {
@@ -211,14 +213,16 @@ describe.each(stores)('over two replicas, on %s', (store) => {
     over = performance.now();
     expect(outcome.code).toBe(200);
     await Promise.all(pumps);
-    for (const silent of unredeemed)
+    for (const silent of unredeemed) {
       expect((await redeem(two, { ...silent, client })).code).toBe(400);
+    }
     const late = attempts.filter(({ began, code }) => began > over + 1000 && code < 400);
     expect(late).toEqual([]);
-    for (const what of ['userinfo', 'patch', 'read', 'silent'])
+    for (const what of ['userinfo', 'patch', 'read', 'silent']) {
       expect(attempts.some((attempt) => attempt.what === what && attempt.began > over + 1000)).toBe(
         true,
       );
+    }
   });
 
   /** An authorization that shows nothing; one that lost a race is sent back to itself. */
@@ -226,8 +230,9 @@ describe.each(stores)('over two replicas, on %s', (store) => {
     const verifier = 'v'.repeat(43);
     for (let path = authorizationPath('app', wide, verifier, { prompt: 'none' }); ; ) {
       const { headers } = await tab.navigate(path).is(303);
-      if (!headers.location!.startsWith('/oauth2/auth?'))
+      if (!headers.location!.startsWith('/oauth2/auth?')) {
         return { callback: new URL(headers.location!), verifier };
+      }
       path = headers.location!;
     }
   }
@@ -281,8 +286,9 @@ describe.each(stores)('over two replicas, on %s', (store) => {
       null,
       Array.from({ length: 51 }, () => 'openid'),
       ['openid', 'email', 'email', 'openid'],
-    ])
+    ]) {
       expect((await consent(odd)).code).toBe(422);
+    }
     expect((await tab.get(I).is(200)).body.status.phase).toBe('ConsentRequired');
     expect((await tab.get('grants').is(200)).body.items).toEqual([]);
     const { body } = await consent(['openid', 'email']).is(200);
@@ -303,8 +309,11 @@ describe.each(stores)('over two replicas, on %s', (store) => {
   test('what the Client may not ask for never comes to the question', async () => {
     for (const scope of ['openid email nonsense', 'openid email api', 'openid email groups']) {
       const { tab, I } = await begin(one, { scope });
-      if (I.startsWith('http')) expect(new URL(I).searchParams.get('error')).toBe('invalid_scope');
-      else expect((await tab.get(I).is(200)).body.spec.scopes).toEqual(['openid', 'email']);
+      if (I.startsWith('http')) {
+        expect(new URL(I).searchParams.get('error')).toBe('invalid_scope');
+      } else {
+        expect((await tab.get(I).is(200)).body.spec.scopes).toEqual(['openid', 'email']);
+      }
     }
   });
 

@@ -76,7 +76,8 @@ describe.each(stores)('headers of answers, on %s', (store) => {
     const page = await tab.navigate(`/api/v1alpha1/${I}`);
     const object = await tab.get(I).is(200);
     const none = await service.tab().get('interactions/a').is(404);
-    for (const { headers } of [page, object, none])
+    for (const { headers } of [page, object, none]) {
       expect(headers['vary']).toBe('Accept, Sec-Fetch-Mode');
+    }
   });
 });

@@ -138,12 +138,13 @@ describe.each(stores)('text, on %s', (store) => {
     const check = (comment: string) =>
       operator.post('policies?dryRun=All', { spec: { cedar: `${spec.cedar}\n// ${comment}\n` } });
     await check('nothing').is(201);
-    for (const end of ['\u2028', '\u2029'])
+    for (const end of ['\u2028', '\u2029']) {
       await check(`nothing${end}forbid (principal, action, resource);`).fails(
         422,
         'Invalid',
         'spec.cedar',
       );
+    }
   });
 
   test('of a redirect is printable ASCII without a space or a backslash', async () => {
@@ -154,11 +155,13 @@ describe.each(stores)('text, on %s', (store) => {
       ' https://a.test',
       'https://a.test/\u00e9',
       'https://a.test/\u00a0',
-    ])
-      for (const field of ['redirectURIs', 'postLogoutRedirectURIs'])
+    ]) {
+      for (const field of ['redirectURIs', 'postLogoutRedirectURIs']) {
         await operator
           .patch('clients/app', { spec: { [field]: [uri] } })
           .fails(422, 'Invalid', `spec.${field}[0]`);
+      }
+    }
     // Only here is the character itself what is wrong: browsers do not escape it in such a URI.
     await operator
       .patch('clients/app', {

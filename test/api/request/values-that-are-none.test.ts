@@ -104,9 +104,11 @@ describe.each(stores)('values that are none, on %s', (store) => {
   });
 
   test('leave their fields to values that are', async () => {
-    for (const [field, values] of Object.entries(some))
-      for (const value of values)
+    for (const [field, values] of Object.entries(some)) {
+      for (const value of values) {
         await tab.patch('accounts/~', { spec: { [field]: value } }).is(200);
+      }
+    }
   });
 
   test('stay where they are already, and other fields change', async () => {

@@ -109,22 +109,24 @@ describe.each(stores)('the version a read asks for (4.1, 12), on %s', (store) =>
                 `groups?${query(['labelSelector', 'of=table'], ['resourceVersionMatch', match || undefined], ['limit', limit || undefined], asked(version))}`,
               );
               if (code === 504) tooNew(body);
-              if (code === 422)
+              if (code === 422) {
                 expectFor(version, body.details.causes[0].field).toEqual('resourceVersionMatch');
+              }
               if (code !== 200) return [version, code as Outcome];
               const {
                 metadata,
                 items: [item],
               } = body;
-              if (outcomes[version] === 'first')
+              if (outcomes[version] === 'first') {
                 expectFor(version, [
                   metadata.resourceVersion,
                   item.metadata.resourceVersion,
                 ]).toEqual([at.old, at.old]);
-              else
+              } else {
                 expectFor(version, Number(metadata.resourceVersion) >= Number(at.now)).toEqual(
                   true,
                 );
+              }
               return [version, item.spec.displayName];
             }),
           ),
@@ -137,24 +139,28 @@ describe.each(stores)('the version a read asks for (4.1, 12), on %s', (store) =>
   });
 
   test('of a list with a match that there is not, or one beside a token', async () => {
-    for (const match of ['Other', 'exact', 'NotOlderThan,Exact'])
+    for (const match of ['Other', 'exact', 'NotOlderThan,Exact']) {
       await operator
         .get(`groups?${query(['resourceVersionMatch', match], asked('now'))}`)
         .fails(422, 'Invalid', 'resourceVersionMatch');
+    }
     const { metadata } = (await operator.get('groups?limit=1').is(200)).body;
     const { continue: token } = metadata;
-    for (const match of ['Exact', 'NotOlderThan'])
-      for (const version of ['unset', 'now'] as const)
+    for (const match of ['Exact', 'NotOlderThan']) {
+      for (const version of ['unset', 'now'] as const) {
         await operator
           .get(
             `groups?${query(['limit', '1'], ['continue', token], ['resourceVersionMatch', match], asked(version))}`,
           )
           .fails(422, 'Invalid', 'resourceVersionMatch');
-    for (const version of ['old', 'now', 'newer'] as const)
+      }
+    }
+    for (const version of ['old', 'now', 'newer'] as const) {
       await operator
         .get(`groups?${query(['limit', '1'], ['continue', token], asked(version))}`)
         .fails(400, 'BadRequest');
-    for (const version of ['unset', 'empty', '0'] as const)
+    }
+    for (const version of ['unset', 'empty', '0'] as const) {
       expect(
         (
           await operator
@@ -162,6 +168,7 @@ describe.each(stores)('the version a read asks for (4.1, 12), on %s', (store) =>
             .is(200)
         ).body.metadata.resourceVersion,
       ).toBe(metadata.resourceVersion);
+    }
   });
 
   test.each(['true', 'false', ''])(
@@ -171,23 +178,26 @@ describe.each(stores)('the version a read asks for (4.1, 12), on %s', (store) =>
         '',
         '&resourceVersionMatch=NotOlderThan&resourceVersion=0',
         '&limit=1&watch=false',
-      ])
+      ]) {
         await operator
           .get(`groups?sendInitialEvents=${value}${more}`)
           .fails(422, 'Invalid', 'sendInitialEvents');
+      }
     },
   );
 
   test('of one object: the latest, whichever it is not to be older than', async () => {
     const { body } = await operator.get('groups/sample').is(200);
-    for (const version of ['empty', '0', 'gone', 'old', 'now'] as const)
+    for (const version of ['empty', '0', 'gone', 'old', 'now'] as const) {
       expectFor(
         version,
         (await operator.get(`groups/sample?${query(asked(version))}`).is(200)).body,
       ).toEqual(body);
+    }
     tooNew((await operator.get(`groups/sample?${query(asked('newer'))}`).is(504)).body);
-    for (const version of ['x', '-1', '01'] as const)
+    for (const version of ['x', '-1', '01'] as const) {
       await operator.get(`groups/sample?${query(asked(version))}`).fails(400, 'BadRequest');
+    }
     await operator.get(`groups/absent?${query(asked('now'))}`).fails(404, 'NotFound');
     await service
       .tab()

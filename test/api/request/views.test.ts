@@ -27,13 +27,14 @@ beforeAll(async () => {
   for (const [name, members] of [
     ['a', []],
     ['b', ['x@example.test', 'y@example.test']],
-  ] as const)
+  ] as const) {
     await operator
       .post('groups', {
         metadata: { name, labels: { of: 'views' } },
         spec: { displayName: `Group ${name}`, members },
       })
       .is(201);
+  }
 });
 afterAll(stopAll);
 
@@ -123,7 +124,7 @@ describe('tables (4.2)', () => {
           )
           .join(' '),
       ).toEqual(`Name ${columns[name]} Age`);
-      for (const { cells } of body.rows)
+      for (const { cells } of body.rows) {
         expectFor(name, [
           cells.length,
           cells.filter(
@@ -131,6 +132,7 @@ describe('tables (4.2)', () => {
               typeof cell !== 'string' || cell === '' || cell === 'undefined' || cell === 'null',
           ),
         ]).toEqual([body.columnDefinitions.length, []]);
+      }
     }
     const rows = async (tab: Tab, path: string) =>
       (await asked(tab, path, kubectl).is(200)).body.rows.map(
@@ -177,10 +179,12 @@ describe('tables (4.2)', () => {
       (await asked(operator, `groups/a${query}`, kubectl).is(200)).body.rows[0].object;
     expect(await object('?includeObject=Object')).toEqual(whole);
     expect(await object('?includeObject=None')).toBeNull();
-    for (const query of ['', '?includeObject=Metadata'])
+    for (const query of ['', '?includeObject=Metadata']) {
       expect((await object(query)).kind).toBe('PartialObjectMetadata');
-    for (const path of ['groups/a', 'groups'])
+    }
+    for (const path of ['groups/a', 'groups']) {
       await asked(operator, `${path}?includeObject=metadata`, kubectl).fails(400, 'BadRequest');
+    }
     expect((await operator.get('groups/a?includeObject=bogus').is(200)).body).toEqual(whole);
   });
 
@@ -258,10 +262,12 @@ describe('metadata alone (4.2)', () => {
       kubectl,
       'application/json',
       `application/json,${as('PartialObjectMetadataList')}`,
-    ])
+    ]) {
       await asked(ada, 'groups', accept).fails(403, 'Forbidden');
-    for (const query of ['', '?includeObject=None'])
+    }
+    for (const query of ['', '?includeObject=None']) {
       await asked(ada, `groups/a${query}`, kubectl).fails(404, 'NotFound');
+    }
     const stream = await new Stream(ada, 'groups?watch=true', as('PartialObjectMetadata')).until(
       ({ events }) => events.length >= 2,
     );
@@ -284,9 +290,11 @@ describe('what cannot be served', () => {
       as('Table', 'v2'),
       as('Bogus'),
       'application/json;as=Table;v=v1;g=other',
-    ])
-      for (const path of ['groups/a', 'groups', 'groups?watch=true', 'groups/a?watch=true'])
+    ]) {
+      for (const path of ['groups/a', 'groups', 'groups?watch=true', 'groups/a?watch=true']) {
         await asked(operator, path, accept).fails(406, 'NotAcceptable');
+      }
+    }
     await operator
       .post(
         'groups',
@@ -307,11 +315,12 @@ describe('what cannot be served', () => {
       'application/vnd.kubernetes.protobuf,application/json',
       'application/json;charset=utf-8',
       undefined,
-    ])
+    ]) {
       expectFor(
         accept,
         (await operator.get('groups/a', { headers: { accept } }).is(200)).body.kind,
       ).toEqual('Group');
+    }
   });
 });
 
@@ -347,8 +356,9 @@ describe('watches', () => {
     expect(stream.events[1]!.object.metadata.resourceVersion).toBe(body.metadata.resourceVersion);
     for (const {
       object: { metadata, rows },
-    } of stream.events.slice(0, 3))
+    } of stream.events.slice(0, 3)) {
       expect(rows[0].object.metadata.resourceVersion).toBe(metadata.resourceVersion);
+    }
     expect(Number(stream.events[2]!.object.metadata.resourceVersion)).toBeGreaterThan(
       Number(body.metadata.resourceVersion),
     );
@@ -362,11 +372,13 @@ describe('watches', () => {
       new Stream(operator, 'groups/a?watch=true', kubectl),
       new Stream(operator, 'groups/a?watch=true&includeObject=Object', kubectl),
     ];
-    for (const stream of [...streams, ...more])
+    for (const stream of [...streams, ...more]) {
       await stream.until(({ events }) => events.length === 1);
+    }
     const { body } = await operator.patch('groups/a', { spec: { displayName: 'Again' } }).is(200);
-    for (const stream of [...streams, ...more])
+    for (const stream of [...streams, ...more]) {
       await stream.until(({ events }) => events.length === 2);
+    }
     const [table, metadata, plain] = streams.map(({ events }) => events[1]!.object);
     expect([table.kind, table.columnDefinitions, table.rows[0].cells[1], metadata, plain]).toEqual([
       'Table',

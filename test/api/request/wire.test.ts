@@ -47,9 +47,11 @@ describe('the provider’s addresses', () => {
       '/oauth2/TOKEN',
       '/oauth2/auth/a/b',
       '/.well-known/other',
-    ])
-      for (const method of ['GET', 'POST'])
+    ]) {
+      for (const method of ['GET', 'POST']) {
         await service.tab().send(method, path, { plain: true }).fails(404, 'NotFound');
+      }
+    }
     expect(
       (
         await service.tab().send('OPTIONS', '/oauth2/token', {
@@ -74,7 +76,7 @@ describe('methods of everything else', () => {
       '/mailbox',
       '/',
       '/assets/x.js',
-    ])
+    ]) {
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'SEARCH']) {
         const { headers, bytes } = await service
           .tab()
@@ -83,6 +85,7 @@ describe('methods of everything else', () => {
         expectFor([path, method], headers.allow).toEqual('GET, HEAD');
         expect(bytes.toString()).not.toContain('echo');
       }
+    }
     for (const path of [
       '/api',
       '/livez',

@@ -134,12 +134,13 @@ describe('create (6.2, 3)', () => {
       413,
       'RequestEntityTooLarge',
     );
-    for (const name of ['Upper', '.', '..', 'a/b', 'a%b', 'x'.repeat(254)])
+    for (const name of ['Upper', '.', '..', 'a/b', 'a%b', 'x'.repeat(254)]) {
       await send('POST', 'groups', { ...named(), metadata: { name } }).fails(
         422,
         'Invalid',
         'metadata.name',
       );
+    }
     await send('POST', 'groups/one', named()).fails(405, 'MethodNotAllowed');
     for (const [method, path, code] of [
       ['PATCH', 'groups', 405],
@@ -147,8 +148,9 @@ describe('create (6.2, 3)', () => {
       ['GET', 'groups/a/b', 404],
       ['GET', 'bogus', 404],
       ['PUT', 'groups/a/status', 404],
-    ] as const)
+    ] as const) {
       await send(method, path, {}).fails(code, code === 405 ? 'MethodNotAllowed' : 'NotFound');
+    }
   });
 
   test('takes a body without a type from a caller that is no browser', async () => {
@@ -160,22 +162,25 @@ describe('create (6.2, 3)', () => {
       { ...named(), metadata: { name: 'absent', resourceVersion: '1' } },
       untyped,
     ).fails(404, 'NotFound');
-    for (const headers of [{ origin: operator.origin }, { 'sec-fetch-site': 'same-origin' }])
+    for (const headers of [{ origin: operator.origin }, { 'sec-fetch-site': 'same-origin' }]) {
       await operator
         .send('POST', 'groups', { plain: true, headers, body: JSON.stringify(named()) })
         .fails(415, 'UnsupportedMediaType');
+    }
     for (const type of [
       'text/yaml',
       'text/plain',
       'application/json; charset=latin1',
       'application/vnd.kubernetes.protobuf',
-    ])
+    ]) {
       await send('POST', 'groups', JSON.stringify(named()), { 'content-type': type }).fails(
         415,
         'UnsupportedMediaType',
       );
-    for (const body of ['', '[]', 'null', '{'])
+    }
+    for (const body of ['', '[]', 'null', '{']) {
       await send('POST', 'groups', body).fails(400, 'BadRequest');
+    }
   });
 });
 
@@ -263,29 +268,32 @@ describe('merge patch (6.2, 23, 24, 25)', () => {
     const at = `groups/${name}`;
     await send('PATCH', at, { spec: { displayName: 'Moved' } }).is(200);
     await send('PATCH', at, { metadata: { resourceVersion }, spec: {} }).fails(409, 'Conflict');
-    for (const none of [null, ''])
+    for (const none of [null, '']) {
       await send('PATCH', at, { metadata: { resourceVersion: none } }).fails(
         422,
         'Invalid',
         'metadata.resourceVersion',
       );
+    }
     await send('PATCH', at, { metadata: { name: 'other' } }).fails(400, 'BadRequest');
     await send('PATCH', at, { metadata: { uid: 'other' } }).fails(422, 'Invalid', 'metadata.uid');
-    for (const body of ['[]', '"x"', 'null', '7'])
+    for (const body of ['[]', '"x"', 'null', '7']) {
       await send('PATCH', at, body).fails(400, 'BadRequest');
+    }
     for (const type of [
       'application/json',
       'text/plain',
       'application/strategic-merge-patch+json',
       'application/apply-patch+cbor',
       undefined,
-    ])
+    ]) {
       expect(
         (await send('PATCH', at, {}, { 'content-type': type }).fails(415, 'UnsupportedMediaType'))
           .message,
       ).toMatch(
         /accepted media types include: application\/json-patch\+json, application\/merge-patch\+json, application\/apply-patch\+yaml$/,
       );
+    }
   });
 });
 
@@ -305,11 +313,12 @@ describe('fieldValidation', () => {
   ] as const)(
     'of a %s: all are refused, warned of, or dropped without a word',
     async (method, path, code) => {
-      if (method !== 'POST')
+      if (method !== 'POST') {
         await send('POST', 'groups', {
           metadata: { name: 'odd' },
           spec: { displayName: 'Odd' },
         }).is(201);
+      }
       const body = async (): Promise<any> => ({
         ...unknown,
         metadata: {
@@ -358,7 +367,7 @@ describe('fieldValidation', () => {
   );
 
   test('a key given twice is 400 in every mode, and named', async () => {
-    for (const mode of ['Strict', 'Warn', 'Ignore'])
+    for (const mode of ['Strict', 'Warn', 'Ignore']) {
       for (const [body, field] of [
         [
           '{"metadata":{"name":"twice"},"spec":{"displayName":"a","displayName":"b"}}',
@@ -366,11 +375,13 @@ describe('fieldValidation', () => {
         ],
         ['{"spec":{"members":["a@example.test",{"x":1,"x":2}]}}', 'spec.members[1].x'],
         ['{"kind":"Group","kind":"Group"}', 'kind'],
-      ])
+      ]) {
         expect(
           (await send('POST', `groups?fieldValidation=${mode}`, body).fails(400, 'BadRequest'))
             .message,
         ).toContain(`duplicate field "${field}"`);
+      }
+    }
     await send('GET', 'groups/twice').fails(404, 'NotFound');
   });
 });
@@ -411,12 +422,13 @@ describe('dryRun', () => {
           propagationPolicy: 'Background',
         },
       ],
-    ] as const)
+    ] as const) {
       expect((await send('DELETE', path, options).is(200)).body).toMatchObject({
         kind: 'Status',
         status: 'Success',
         details: { uid: object.metadata.uid },
       });
+    }
     await send('POST', 'groups?dryRun=All', {
       ...named(),
       metadata: { name: object.metadata.name },
@@ -430,8 +442,9 @@ describe('dryRun', () => {
       409,
       'Conflict',
     );
-    for (const value of ['all', 'true', 'None'])
+    for (const value of ['all', 'true', 'None']) {
       await send('PATCH', `${at}?dryRun=${value}`, {}).fails(422, 'Invalid', 'dryRun');
+    }
     expect((await send('GET', at).is(200)).body).toEqual(object);
     await send('GET', `groups/${dry.metadata.name}`).fails(404, 'NotFound');
     const real = await create();
@@ -459,13 +472,15 @@ describe('delete', () => {
       { uid: 'other' },
       { resourceVersion: '1' },
       { uid, resourceVersion: '1' },
-    ])
+    ]) {
       await send('DELETE', at, { preconditions }).fails(409, 'Conflict');
+    }
     for (const [path, options] of [
       [`${at}?propagationPolicy=Sideways`, undefined],
       [at, { propagationPolicy: 'Sideways' }],
-    ] as const)
+    ] as const) {
       await send('DELETE', path, options).fails(422, 'Invalid', 'propagationPolicy');
+    }
     await send('DELETE', at, { kind: 'Group' }).fails(400, 'BadRequest');
     const { body } = await send('DELETE', `${at}?propagationPolicy=Sideways`, {
       propagationPolicy: 'Foreground',
@@ -481,7 +496,8 @@ describe('delete', () => {
       '?propagationPolicy=Orphan',
       '?propagationPolicy=Background&gracePeriodSeconds=5',
       '',
-    ])
+    ]) {
       await send('DELETE', `groups/${(await create()).metadata.name}${query}`).is(200);
+    }
   });
 });

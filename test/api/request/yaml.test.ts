@@ -58,19 +58,22 @@ describe.each(stores)('YAML, on %s', (store) => {
 
   test('that is none, or no object, is 400; actions and reviews take JSON alone', async () => {
     const headers = { 'content-type': yaml };
-    for (const body of ['a: [', '- a', 'a: &x 1\nb: *x', '!!js/function a', 'a: 1\na: 2', ''])
+    for (const body of ['a: [', '- a', 'a: &x 1\nb: *x', '!!js/function a', 'a: 1\na: 2', '']) {
       await send('POST', 'groups', { headers, body }).fails(400, 'BadRequest');
+    }
     for (const path of [
       'clients/app/secret',
       '/apis/authentication.k8s.io/v1/selfsubjectreviews',
       '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
-    ])
+    ]) {
       await send('POST', path, { headers, body: 'spec: {}' }).fails(415, 'UnsupportedMediaType');
-    for (const type of ['application/merge-patch+yaml', 'text/yaml', 'application/x-yaml'])
+    }
+    for (const type of ['application/merge-patch+yaml', 'text/yaml', 'application/x-yaml']) {
       await send('POST', 'groups', { headers: { 'content-type': type }, body: 'a: 1' }).fails(
         415,
         'UnsupportedMediaType',
       );
+    }
     await send('PATCH', 'clients/app', { headers, body: 'spec: {}' }).fails(
       415,
       'UnsupportedMediaType',
@@ -112,8 +115,11 @@ describe.each(stores)('YAML, on %s', (store) => {
       const { headers, bytes } = await send('GET', path, { headers: { accept } }).is(code);
       expectFor(accept, headers['content-type']).toEqual(isYAML ? yaml : 'application/json');
       const value: any = parse(bytes.toString());
-      if (code === 200 && !path.includes('client')) expect(value).toEqual(json.body);
-      else expect(value.kind).toBe(json.body.kind);
+      if (code === 200 && !path.includes('client')) {
+        expect(value).toEqual(json.body);
+      } else {
+        expect(value.kind).toBe(json.body.kind);
+      }
     }
   });
 

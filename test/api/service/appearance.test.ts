@@ -87,10 +87,11 @@ describe.each(stores)('the appearance of a service on %s', (store) => {
         linked.exec((await visitor.navigate('/account').is(200)).bytes.toString())?.[1] ?? '',
       Boolean,
     );
-    for (const coding of ['br', 'gzip'])
+    for (const coding of ['br', 'gzip']) {
       expect(
         (await visitor.get('/policy', { headers: { 'accept-encoding': coding } }).is(200)).headers,
       ).toMatchObject({ 'content-encoding': coding });
+    }
     const { bytes, headers } = await visitor.get(found).is(200);
     expect(headers).toMatchObject({
       'content-type': 'text/css; charset=utf-8',

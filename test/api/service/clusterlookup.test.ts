@@ -311,10 +311,11 @@ test('settings that cannot be followed stop the start, each with its sentence', 
     'content-type',
     'X-Forwarded-For',
     'Impersonate-User',
-  ])
+  ]) {
     expect(problems([...secure, ...file, '--requestheader-group-headers', one])).toEqual([
       expect.stringMatching(`^--requestheader-group-headers: ${one} would replace `),
     ]);
+  }
   expect(problems([...secure, ...file, '--requestheader-extra-headers-prefix', 'x-'])).toEqual([
     expect.stringMatching('^--requestheader-extra-headers-prefix: x- would replace x-forwarded-'),
   ]);

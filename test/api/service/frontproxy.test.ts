@@ -151,8 +151,9 @@ describe.each(stores)('a user of a cluster, on %s', (store) => {
       ),
     );
     expect(messages[0]).toBe(messages[1]);
-    for (const name of ['app', 'absent'])
+    for (const name of ['app', 'absent']) {
       await ada.get(`clients/${name}`, plain).fails(404, 'NotFound');
+    }
     await front
       .caller(front.proxy, master)
       .get('clients/absent', { plain: true, headers: { accept } })
@@ -213,12 +214,14 @@ describe.each(stores)('a user of a cluster, on %s', (store) => {
     await at(tab, saying('ada')).get('accounts/~', plain).fails(401, 'Unauthorized');
     await at(tab, saying('ada')).get('clients', plain).fails(403, 'Forbidden');
     await at(browser, master).get(I, plain).fails(404, 'NotFound');
-    for (const authorization of ['Bearer bad', 'Basic eDp5', ''])
-      for (const path of ['clients', '/apis', '/apis/id.vestibule.org/v1alpha1'])
+    for (const authorization of ['Bearer bad', 'Basic eDp5', '']) {
+      for (const path of ['clients', '/apis', '/apis/id.vestibule.org/v1alpha1']) {
         await front
           .caller(front.proxy, master)
           .get(path, { plain: true, headers: { authorization } })
           .is(200);
+      }
+    }
     await front
       .caller(front.proxy, master)
       .get('clients', {
@@ -237,7 +240,7 @@ describe.each(stores)('a user of a cluster, on %s', (store) => {
   });
 
   test('cannot impersonate anyone else', async () => {
-    for (const path of ['clients', '/apis'])
+    for (const path of ['clients', '/apis']) {
       expect(
         (
           await front
@@ -246,6 +249,7 @@ describe.each(stores)('a user of a cluster, on %s', (store) => {
             .fails(403, 'Forbidden')
         ).message,
       ).toContain('impersonation is not served');
+    }
   });
 
   test('has watches end once its front proxy is no longer one', async () => {
@@ -321,8 +325,9 @@ describe('a certificate', () => {
     for (const [which, pair] of Object.entries(others)) {
       const { code } = await front.caller(pair, master).get('clients', plain);
       if (code !== (which.startsWith('yes') ? 200 : 401)) wrong.push(`${which}: ${code}`);
-      for (const path of ['/apis/id.vestibule.org/v1alpha1', '/livez', 'policies'])
+      for (const path of ['/apis/id.vestibule.org/v1alpha1', '/livez', 'policies']) {
         await front.caller(pair, master).get(path, plain).is(200);
+      }
       await front.caller(pair).get('clients', plain).fails(401, 'Unauthorized');
     }
     expect(wrong).toEqual([]);
@@ -331,8 +336,9 @@ describe('a certificate', () => {
       'has expired or is not yet valid',
       'is not issued by a front proxy CA',
       'allowed-names does not list',
-    ])
+    ]) {
       expect(said.join('')).toContain(why);
+    }
     expect(said.join('')).not.toContain('mallory');
   });
 
@@ -427,9 +433,11 @@ describe('a certificate', () => {
       const [first, second] = [authority('of-one-name'), authority('of-one-name')];
       await front.change(first.cert + second.cert + front.authority.cert);
       const codes: string[] = [];
-      for (let turn = 0; turn < 20; turn += 1)
-        for (const signer of [first, second, front.authority])
+      for (let turn = 0; turn < 20; turn += 1) {
+        for (const signer of [first, second, front.authority]) {
           codes.push((await atOnce(front, proxyOf(signer), version)).code);
+        }
+      }
       expect(new Set(codes)).toEqual(new Set(['200']));
       await front.change(front.authority.cert);
     },
@@ -646,8 +654,9 @@ describe('what a front proxy says of a user', () => {
       'a\u0080b',
       Buffer.from('\u202Eroot').toString('latin1'),
       'caf\u00e9',
-    ])
+    ]) {
       await by({ 'x-user': user }).post(review, undefined, asking).fails(401, 'Unauthorized');
+    }
     await by({ 'x-user': 'ada', 'x-roles': Buffer.from('a\u202Eb').toString('latin1') })
       .post(review, undefined, asking)
       .fails(401, 'Unauthorized');

@@ -117,8 +117,9 @@ class Siege {
       case 'thief stops a recovery':
         return thief && this.#stops(thief);
       case 'thief uses a passkey of their own':
-        for (const one of this.#stolen)
+        for (const one of this.#stolen) {
           expect((await (await passkeyLogin(this.#service, one)).answer).code).toBe(422);
+        }
         return;
       case 'owner signs in': {
         const signed = await signInByPasskey(this.#service, this.#keys[0]!.authenticator);
@@ -166,8 +167,9 @@ class Siege {
         ({ status }) => status.phase === 'Completed',
       ),
     ).toEqual([]);
-    for (const { status } of await this.#service.store.reader(Session).list(this.#account))
+    for (const { status } of await this.#service.store.reader(Session).list(this.#account)) {
       expect(status.assurance === 'phr').toBe(status.methods.includes('Passkey'));
+    }
   }
 
   async #registers(tab: Tab, at: string, path: string): Promise<void> {
@@ -187,8 +189,9 @@ class Siege {
   async #stops(tab: Tab): Promise<void> {
     const { code, body } = await tab.get('recoveries');
     if (code !== 200) return;
-    for (const { metadata, status } of body.items)
+    for (const { metadata, status } of body.items) {
       if (status.phase === 'Waiting') await tab.delete(`recoveries/${metadata.name}`).is(200);
+    }
   }
 
   async #claims(signed: Parameters<typeof redeem>[1]): Promise<void> {

@@ -124,8 +124,9 @@ describe.each(stores)('metrics on %s', (store) => {
       'process_resident_memory_bytes',
       'nodejs_eventloop_lag_seconds',
       'nodejs_eventloop_lag_p99_seconds',
-    ])
+    ]) {
       expect(after.of(name)).toHaveLength(1);
+    }
   });
 
   test('sign-ins move what counts them, by what became of them', () => {
@@ -289,13 +290,15 @@ describe.each(stores)('metrics on %s', (store) => {
     expect(before.sum('apiserver_storage_objects', { resource: 'policies.id.vestibule.org' })).toBe(
       1,
     );
-    if (store === 'etcd')
+    if (store === 'etcd') {
       expect([
         moved('etcd_request_duration_seconds_count', { operation: 'txn' }) > 20,
         after.sum('etcd_request_errors_total'),
         after.of('vestibule_storage_version_supported')[0]!.value,
       ]).toEqual([true, 0, Number(checkVersion((await etcdBehind()).version) === undefined)]);
-    else expect(after.sum('vestibule_storage_version_supported')).toBe(1);
+    } else {
+      expect(after.sum('vestibule_storage_version_supported')).toBe(1);
+    }
   });
 
   test('an open watch is counted while it is open, and so is what it receives', async () => {
@@ -336,13 +339,15 @@ describe.each(stores)('metrics on %s', (store) => {
     const scraped = (await service.scrape()).text;
     const [logs, audit] = [service.logs.join(''), JSON.stringify(service.audited())];
     expect(secrets.length).toBeGreaterThan(10);
-    for (const secret of secrets)
+    for (const secret of secrets) {
       for (const [where, text] of [
         ['scrape', scraped],
         ['logs', logs],
         ['audit', audit],
-      ] as const)
+      ] as const) {
         expectFor([where, secret], holds(text, secret)).toEqual(false);
+      }
+    }
     for (const name of [
       ...names,
       'example.test',
@@ -351,8 +356,9 @@ describe.each(stores)('metrics on %s', (store) => {
       '="app"',
       'PURGE',
       'zebras',
-    ])
+    ]) {
       expectFor(name, scraped.includes(name)).toEqual(false);
+    }
     expect(
       service.logs
         .filter(
@@ -457,11 +463,12 @@ describe.each(stores)('metrics on %s', (store) => {
       .map(({ annotations }) => annotations?.['id.vestibule.org/policy-decision'])
       .filter(Boolean);
     expect(named.length).toBeGreaterThan(3);
-    for (const name of named)
+    for (const name of named) {
       await settles(
         () => tab.get(`policydecisions/${name}`),
         ({ code }) => code === 200,
       );
+    }
   });
 
   test('settings are shown without secrets and addresses; nothing else is served there', async () => {

@@ -55,8 +55,9 @@ class Secrets {
   swap(texts: Readonly<Record<string, string>>, mode = 0o600): void {
     const version = `..v${(this.#count += 1)}`;
     mkdirSync(join(this.#folder, version));
-    for (const [name, text] of Object.entries(texts))
+    for (const [name, text] of Object.entries(texts)) {
       writeFileSync(join(this.#folder, version, name), text, { mode });
+    }
     symlinkSync(version, join(this.#folder, '..next'));
     renameSync(join(this.#folder, '..next'), join(this.#folder, '..data'));
   }
@@ -123,8 +124,9 @@ describe('the keys file is followed', () => {
     expect(kidOf(after.body.id_token)).toBe(second.signing[1]!.kid);
     await tab.get('sessions/~').is(200);
     expect(logs.join('')).toContain('reloaded the keys file');
-    for (const key of [...first.cookies, ...second.cookies, second.pairwise])
+    for (const key of [...first.cookies, ...second.cookies, second.pairwise]) {
       expect(logs.join('')).not.toContain(key);
+    }
   });
 
   test('and contents that cannot be used are logged, and change nothing', async () => {

@@ -29,8 +29,9 @@ test('operators send a test mail to themselves only, and few of them', async () 
   expect(mail.subject).toMatch(/^localhost:\d+ can send mail$/);
   const { mailsPerKnownAddress, mailsPerNetwork } = service.store.settings.limits;
   const codes: number[] = [];
-  while (codes.at(-1) !== 429 && codes.length < mailsPerNetwork)
+  while (codes.at(-1) !== 429 && codes.length < mailsPerNetwork) {
     codes.push((await operator.post(`accounts/${op}/testmail`, { spec: {} })).code);
+  }
   expect(codes).toEqual([...Array(mailsPerKnownAddress - 1).fill(200), 429]);
 });
 

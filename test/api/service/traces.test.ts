@@ -28,8 +28,9 @@ class Collector {
         expect([req.method, req.url]).toEqual(['POST', '/v1/traces']);
         for (const { resource, scopeSpans } of JSON.parse(Buffer.concat(chunks).toString())
           .resourceSpans) {
-          for (const { key, value } of resource.attributes)
+          for (const { key, value } of resource.attributes) {
             this.resources.add(`${key}=${Object.values(value)[0]}`);
+          }
           for (const { spans } of scopeSpans) this.spans.push(...spans);
         }
         res.writeHead(200, { 'content-type': 'application/json' }).end('{}');
@@ -121,8 +122,9 @@ test('a request is a trace with its steps, and none of it says of whom', async (
     attribute(collector.spans.find(({ name }) => name === 'policy')!, 'vestibule.allowed'),
   ).toBe(true);
   expect([...collector.resources]).toEqual(expect.arrayContaining(['service.name=vestibule']));
-  for (const personal of ['wilhelmina', 'example.test', account.metadata.name, 'Wilhelmina'])
+  for (const personal of ['wilhelmina', 'example.test', account.metadata.name, 'Wilhelmina']) {
     expect(JSON.stringify(collector.spans)).not.toContain(personal);
+  }
   const line = served.complaints
     .split('\n')
     .find((one) => one.includes(passkeys.headers['audit-id'] as string))!;
@@ -135,14 +137,16 @@ test('what no one vouches for begins a trace of its own, and what is malformed i
     '00-00000000000000000000000000000000-00f067aa0ba902b7-01',
     'nonsense',
     '00-4BF92F3577B34DA6A3CE929D0E0E4737-00f067aa0ba902b7-01',
-  ])
+  ]) {
     await served!.tab().get('/livez', { headers: { traceparent } }).is(200);
+  }
   await settles(
     async () => collector.spans.slice(begun).filter(({ name }) => name === 'health'),
     (spans) => spans.length === 3,
   );
-  for (const span of collector.spans.slice(begun).filter(({ name }) => name === 'health'))
+  for (const span of collector.spans.slice(begun).filter(({ name }) => name === 'health')) {
     expect(span.parentSpanId ?? '').toBe('');
+  }
 });
 
 test('the trace of a caller that is no trusted proxy is not adopted', async () => {

@@ -80,8 +80,9 @@ describe.each(stores)('an acr that a Client asks for, on %s', (store) => {
     }
     const done = await signInByPasskey(service, authenticator, { tab, parameters: demands[0]! });
     expect(await acrOf(done)).toBe('phr');
-    for (const parameters of [...demands, { acr_values: emailed }])
+    for (const parameters of [...demands, { acr_values: emailed }]) {
       expect(await errorOf(tab, { ...parameters, prompt: 'none' })).toBeNull();
+    }
   });
 
   test('is met by mail where that is enough, or where a claim is wanted without a value', async () => {
@@ -98,8 +99,9 @@ describe.each(stores)('an acr that a Client asks for, on %s', (store) => {
       { claims: claims({ essential: true }) },
       { claims: '{"userinfo":{"name":null}}' },
     ];
-    for (const parameters of weak)
+    for (const parameters of weak) {
       expect(await errorOf(tab, { ...parameters, prompt: 'none' })).toBeNull();
+    }
     expect(
       await acrOf(await signIn(service, address(), { parameters: { acr_values: emailed } })),
     ).toBe(emailed);
@@ -136,12 +138,15 @@ describe.each(stores)('an acr that a Client asks for, on %s', (store) => {
       { claims: claims({ essential: true, values: [], value: 'gold' }) },
       { claims: claims({ essential: true, value: 'gold', values: ['silver'] }) },
     ];
-    for (const parameters of unmet)
-      for (const one of [tab, service.tab()])
-        for (const prompt of ['consent', 'none'])
+    for (const parameters of unmet) {
+      for (const one of [tab, service.tab()]) {
+        for (const prompt of ['consent', 'none']) {
           expect(await errorOf(one, { ...parameters, prompt })).toBe(
             'unmet_authentication_requirements',
           );
+        }
+      }
+    }
     const begun = await begin(service, { parameters: { acr_values: 'phr' } });
     expect((await begun.tab.get(begun.I).is(200)).body.status.methods).toEqual(['Passkey']);
     const { body } = await begun.tab.delete(begun.I).is(200);
@@ -221,8 +226,9 @@ describe.each(stores)('an acr that a Client asks for, on %s', (store) => {
       claims({ essential: 'true', value: 'phr' }),
       claims({ essential: 1 }),
       '{"id_token":{},"id_token":{}}',
-    ])
+    ]) {
       expect(await errorOf(service.tab(), { claims: wrong })).toBe('invalid_request');
+    }
   });
 });
 

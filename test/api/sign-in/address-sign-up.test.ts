@@ -68,11 +68,12 @@ describe.each(stores)('the sign-up that a change of address is, on %s', (store) 
     const addresses = [`moved${count}@new.test`, `newcomer${count}@new.test`] as const;
     const members = given === 'listed' ? addresses : [];
     await operator.patch('groups/listed', { spec: { members } }).is(200);
-    if (given.startsWith('invited'))
+    if (given.startsWith('invited')) {
       for (const email of addresses) {
         const spec = { email, groups: given === 'invited' ? [] : ['listed'] };
         await operator.post('invitations', { metadata: { generateName: 'i-' }, spec }).is(201);
       }
+    }
     return { ...old, addresses };
   };
   const move = async (tab: Tab, email: string): Promise<number> => {

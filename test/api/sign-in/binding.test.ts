@@ -101,8 +101,9 @@ describe.each(stores)('an interaction belongs to one browser, on %s', (store) =>
     const victim = service.tab();
     await begin(service, { tab: victim });
     victim.cookies = [...victim.cookies, ...sibling(tab.cookies)];
-    for (const [method, path, body] of routes(I))
+    for (const [method, path, body] of routes(I)) {
       expectFor(path, (await ask(victim, method, path, body)).code).toEqual(404);
+    }
     await tab.post(`${I}/emailchallenge`, { spec: { email: 'sibling@example.test' } }).is(200);
     const { code } = await mailTo(service, 'sibling@example.test');
     const { body } = await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code } }).is(200);
@@ -214,8 +215,9 @@ describe.each(stores)('an interaction belongs to one browser, on %s', (store) =>
     clock.advance(3_600_000 + 2000);
     for (const [method, path, content] of routes(late.I).filter(
       ([, path]) => !path.endsWith('/login'),
-    ))
+    )) {
       expect((await ask(late.tab, method, path, content)).code).toBe(410);
+    }
     await late.tab
       .post(`${late.I}/login`, { spec: { method: 'EmailCode', code: '12345678' } })
       .fails(410, 'Expired');
@@ -228,8 +230,9 @@ describe.each(stores)('an interaction belongs to one browser, on %s', (store) =>
     for (const body of [
       { spec: { returnTo: 'https://evil.test' } },
       { spec: { email: 'a@example.test', returnTo: '//evil.test' } },
-    ])
+    ]) {
       await tab.post(`${I}/emailchallenge?returnTo=https://evil.test`, body).fails(422, 'Invalid');
+    }
     const { body } = await tab.delete(`${I}?returnTo=https://evil.test`).is(200);
     expect(body.status.returnTo).toMatch(new RegExp(`^${service.baseURL}/oauth2/auth/`));
   });

@@ -99,11 +99,12 @@ describe.each(stores)('emailed code and link, on %s', (store) => {
   test('the link of another sign-in is 403 and still good at home', async () => {
     const other = await challenged();
     await byLink(begun, other.mail.token).fails(403, 'Forbidden');
-    if (other.mail.code !== mail.code)
+    if (other.mail.code !== mail.code) {
       expect(
         (await byCode(begun, other.mail.code).fails(422, 'Invalid', 'spec.code')).details!
           .triesLeft,
       ).toBe(4);
+    }
     expect(
       (await other.begun.tab.get(other.begun.I).is(200)).body.status.emailChallenge.triesLeft,
     ).toBe(5);
@@ -113,11 +114,13 @@ describe.each(stores)('emailed code and link, on %s', (store) => {
 
   test('opening the link elsewhere uses nothing up', async () => {
     const page = mail.link.slice(service.baseURL.length).split('#')[0]!;
-    for (let i = 0; i < 20; i += 1)
-      for (const method of ['GET', 'HEAD'])
+    for (let i = 0; i < 20; i += 1) {
+      for (const method of ['GET', 'HEAD']) {
         expect(
           (await service.tab().send(method, page, { headers: { accept: 'text/html' } })).code,
         ).toBe(200);
+      }
+    }
     await service
       .tab()
       .post(`${begun.I}/login`, { spec: { method: 'EmailLink', token: mail.token } })
@@ -169,11 +172,12 @@ describe.each(stores)('emailed code and link, on %s', (store) => {
     clock.advance(60_000);
     await begun.tab.post(`${begun.I}/emailchallenge`, { spec: { email: address } }).is(200);
     const newer = await mailTo(service, address, [mail.name]);
-    if (mail.code !== newer.code)
+    if (mail.code !== newer.code) {
       for (let i = 0; i < 6; i += 1) {
         const { message } = await byCode(begun, mail.code).fails(410, 'Expired');
         expect(message).toContain('a newer one was sent; this cost no try');
       }
+    }
     expect((await begun.tab.get(begun.I).is(200)).body.status.emailChallenge.triesLeft).toBe(5);
     await byCode(begun, newer.code).is(200);
     clock.release();
@@ -200,8 +204,9 @@ describe.each(stores)('emailed code and link, on %s', (store) => {
       null,
       [mail.code],
       { code: mail.code },
-    ])
+    ]) {
       await byCode(begun, code).fails(422, 'Invalid', 'spec.code');
+    }
     await begun.tab
       .post(`${begun.I}/login`, { spec: { method: 'EmailCode' } })
       .fails(422, 'Invalid', 'spec.code');
@@ -240,10 +245,11 @@ describe.each(stores)('emailed code and link, on %s', (store) => {
       '',
       7,
       ['a@example.test'],
-    ])
+    ]) {
       await one.tab
         .post(`${one.I}/emailchallenge`, { spec: { email } })
         .fails(422, 'Invalid', 'spec.email');
+    }
     await one.tab
       .post(
         `${one.I}/emailchallenge`,
@@ -299,10 +305,11 @@ describe.each(stores)('emailed code and link, on %s', (store) => {
       `cas\u0065\u0301${store}@example.test`,
       `case${store}@exámple.test`,
       `\uff43ase${store}@example.test`,
-    ])
+    ]) {
       await tab
         .post(`${I}/emailchallenge`, { spec: { email } })
         .fails(422, 'Invalid', 'spec.email');
+    }
   });
 
   test('a first sign-in of one address in ten interactions at once makes one Account', async () => {
@@ -351,16 +358,18 @@ describe('limits, at their real sizes', () => {
       const { tab, I } = await begin(service);
       return tab.post(`${I}/emailchallenge`, { spec: { email } }, { headers });
     };
-    for (let i = 0; i < 5; i += 1)
+    for (let i = 0; i < 5; i += 1) {
       expect((await challenge(i % 2 ? 'full@example.test' : 'FULL@Example.test')).code).toBe(200);
+    }
     const sixth = await challenge('full@example.test');
     expect(sixth.code).toBe(429);
     expect(Number(sixth.headers['retry-after'])).toBe(sixth.body.details.retryAfterSeconds);
     for (let i = 0; i < 15; i += 1) expect((await challenge(`n${i}@example.test`)).code).toBe(200);
-    for (let i = 0; i < 3; i += 1)
+    for (let i = 0; i < 3; i += 1) {
       expect(
         (await challenge('one-more@example.test', { 'x-forwarded-for': `198.51.100.${i}` })).code,
       ).toBe(429);
+    }
   });
 
   test('behind a trusted proxy the forwarded network counts', async () => {
@@ -397,10 +406,11 @@ describe('limits, at their real sizes', () => {
     };
     for (let i = 0; i < 20; i += 1) {
       const { begun, mail } = await challenged();
-      for (let j = 0; j < 5; j += 1)
+      for (let j = 0; j < 5; j += 1) {
         await begun.tab
           .post(`${begun.I}/login`, { spec: { method: 'EmailCode', code: wrong(mail.code) } })
           .fails(422, 'Invalid');
+      }
     }
     const { begun, mail } = await challenged();
     expect(mail.code).toBeUndefined();

@@ -42,11 +42,12 @@ describe('the challenge that was judged is the one that signs in', () => {
               if (
                 holding &&
                 args[1].some((write) => 'put' in write && write.put.startsWith('objects/accounts/'))
-              )
+              ) {
                 await new Promise<void>((resolve) => {
                   slow = resolve;
                   arrive();
                 });
+              }
               return target.commit(...args);
             },
     });
@@ -157,8 +158,9 @@ describe('nothing is taken for something else', () => {
       '/oauth2/foo',
       '/oauth2//auth',
       '/oauth2/auth/x/y',
-    ])
+    ]) {
       expect((await service.tab().get(path)).code).toBe(404);
+    }
   });
 
   test('malformed options delete nothing', async () => {
@@ -171,7 +173,7 @@ describe('nothing is taken for something else', () => {
       ['{"kind":"Pod"}', 400],
       ['{"propagationPolicy":"Sideways"}', 422],
       ['{"dryRun":["Some"]}', 422],
-    ] as const)
+    ] as const) {
       expect(
         (
           await operator.delete('clients/kept', {
@@ -180,6 +182,7 @@ describe('nothing is taken for something else', () => {
           })
         ).code,
       ).toBe(code);
+    }
     await operator
       .delete('clients/kept?propagationPolicy=Sideways')
       .fails(422, 'Invalid', 'propagationPolicy');
@@ -194,10 +197,11 @@ describe('nothing is taken for something else', () => {
   });
 
   test('a bad token with a good cookie is 401', async () => {
-    for (const authorization of ['Bearer bad', 'Basic eDp5'])
+    for (const authorization of ['Bearer bad', 'Basic eDp5']) {
       await operator
         .get('accounts/~', { plain: true, headers: { authorization } })
         .fails(401, 'Unauthorized');
+    }
   });
 
   test('long selectors are 400 at once, in any shape', async () => {
@@ -207,11 +211,12 @@ describe('nothing is taken for something else', () => {
       `labelSelector=${','.repeat(150)}`,
       `fieldSelector=metadata.name=${'a'.repeat(2_000)}`,
       'fieldSelector=metadata.name=%C3%A4',
-    ])
+    ]) {
       await service
         .tab()
         .get(`mockmessages?${query.replaceAll(' ', '%20')}`)
         .fails(400, 'BadRequest');
+    }
   });
 
   test('a name outside the owner’s range selects nothing', async () => {
@@ -277,13 +282,14 @@ describe('nothing is taken for something else', () => {
       { kty: 'oct', k: 'AAAA' },
       { kty: 'EC', crv: 'P-256', x: 'a', y: 'b', d: 'secret' },
       {},
-    ])
+    ]) {
       await operator
         .post('clients', {
           metadata: { name: 'keyed' },
           spec: { displayName: 'x', jwks: { keys: [key] } },
         })
         .fails(422, 'Invalid', 'spec.jwks.keys[0]');
+    }
   });
 
   test('people set no owners on what is theirs', async () => {
@@ -413,8 +419,9 @@ describe('nothing is taken for something else', () => {
           .is(200),
       ),
     );
-    for (const { headers } of answers)
+    for (const { headers } of answers) {
       expect(headers.warning).toBe('299 - "unknown field \\"spec.bogus\\""');
+    }
   });
 
   test('a program’s PATCH says what it is; HEAD opens no watch', async () => {
@@ -451,8 +458,9 @@ test('a filtered page is read many rows at a time, and misses and repeats none',
     if (i % 40 === 39) wanted.add(name);
     await createClient(service, name);
   }
-  for (const name of wanted)
+  for (const name of wanted) {
     await tab.patch(`clients/${name}`, { metadata: { labels: { of: 'interest' } } }).is(200);
+  }
   reads = 0;
   const found: string[] = [];
   let [token, pages]: [string | undefined, number] = [undefined, 0];

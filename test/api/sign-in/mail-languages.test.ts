@@ -60,8 +60,9 @@ describe.each(stores)('the language of a mail, on %s', (store) => {
       expect(subject.replace(/[\u2068\u2069]/g, '')).toBe(
         catalog['mail.signIn.own.subject'].replace('{host}', host),
       );
-      for (const names of [client.displayName, client.displayNames[language]])
+      for (const names of [client.displayName, client.displayNames[language]]) {
         expect(text).not.toContain(names);
+      }
       expect(text).toContain(catalog['mail.signIn.own.continue']);
     },
   );

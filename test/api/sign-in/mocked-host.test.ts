@@ -42,8 +42,9 @@ describe('while mail is mocked', () => {
       'localhost:1',
       '127.0.0.1',
       '[::1]:8080',
-    ])
+    ]) {
       expect((await ask('/api/v1alpha1/mockmessages', host)).code).toBe(200);
+    }
     for (const path of ['/livez', '/readyz']) expect((await ask(path, 'evil.test')).code).toBe(200);
   });
 

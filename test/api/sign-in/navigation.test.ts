@@ -60,7 +60,7 @@ describe.each(stores)('a navigation, on %s', (store) => {
 
   test.each(browsers)('of a browser %s gets the page at an Interaction', async (_, browser) => {
     const tab = await browser();
-    for (const mount of mounts)
+    for (const mount of mounts) {
       for (const name of [begun.name, unknown]) {
         const path = `${mount}/interactions/${name}`;
         const headers = { 'sec-fetch-mode': undefined, 'sec-fetch-site': undefined };
@@ -72,13 +72,15 @@ describe.each(stores)('a navigation, on %s', (store) => {
               .map(([accept]) => tab.get(path, { headers: { ...headers, accept } })),
           )),
         ];
-        for (const { code, headers: sent } of answers)
+        for (const { code, headers: sent } of answers) {
           expect([code, sent.location, sent.vary]).toEqual([
             303,
             `/interaction/${name}`,
             'Accept, Sec-Fetch-Mode',
           ]);
+        }
       }
+    }
     await tab.navigate(`/interaction/${begun.name}`).is(200);
   });
 
@@ -190,8 +192,9 @@ describe.each(stores)('a navigation, on %s', (store) => {
           'shell.noScript.what',
           'shell.late',
           'shell.reload',
-        ] as const)
+        ] as const) {
           expect(page).toContain(`>${escapeHTML(catalog[id])}`);
+        }
         if (language !== 'en') expect(page).not.toMatch(/Reload|slow to load|Turn it on|Sign in/);
       }
     },

@@ -149,8 +149,9 @@ describe.each(stores)('prompt=select_account, on %s', (store) => {
     const tab = await known();
     const account = (await tab.get('accounts/~').is(200)).body.metadata.name;
     await service.store.change(service.store.systemCall(), async (tx) => {
-      for (const { metadata } of await service.store.reader(Session).list(account))
+      for (const { metadata } of await service.store.reader(Session).list(account)) {
         await tx.delete(Session, metadata.name);
+      }
     });
     const { body } = await at(tab, await pathOf('login', false));
     expect(body.spec).not.toHaveProperty('loginHint');

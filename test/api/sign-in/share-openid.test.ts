@@ -125,12 +125,13 @@ describe.each(stores)('a policy that forbids sharing openid, on %s', (store) => 
       for (const [to, sent] of [
         ['/oauth2/par', fields],
         ['/oauth2/device/auth', { client_id: 'app', scope }],
-      ] as const)
+      ] as const) {
         expect([to, scope, (await form(to, sent)).body]).toMatchObject([
           to,
           scope,
           { error: 'invalid_scope' },
         ]);
+      }
     }
     expect((await form('/oauth2/device/auth', { client_id: 'app' })).body).toMatchObject({
       error: 'invalid_scope',

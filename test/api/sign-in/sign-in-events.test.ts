@@ -112,12 +112,13 @@ describe('the audit log and the log', () => {
 
   test('show brute force on one address from many networks by one field', async () => {
     const networks = ['192.0.2.1', '198.51.100.7', '203.0.113.9', '2001:db8:0:1::/64'];
-    for (const network of networks)
+    for (const network of networks) {
       await guess(
         watched,
         network === '192.0.2.1' ? 'Ada@Example.test' : 'ada@example.test',
         network.replace('::/64', '::5'),
       );
+    }
     await guess(watched, 'grace@example.test', '192.0.2.1');
     await guess(other, 'ada@example.test', '192.0.2.1');
     const tries = (await watched.audited(10)).filter(({ method }) => method === 'EmailCode');
@@ -131,7 +132,7 @@ describe('the audit log and the log', () => {
       '203.0.113.9',
       '2001:db8:0:1::/64',
     ]);
-    for (const one of onAda)
+    for (const one of onAda) {
       expect(one).toEqual({
         addressHash,
         client: 'app',
@@ -140,6 +141,7 @@ describe('the audit log and the log', () => {
         reason: 'Invalid',
         network: one.network,
       });
+    }
     expect(watched.logged()).toEqual(await watched.audited(10));
     const [elsewhere] = await other.audited(2);
     expect(elsewhere!.addressHash).not.toBe(addressHash);
@@ -257,8 +259,9 @@ describe('the audit log and the log', () => {
       callback.searchParams.get('code')!,
       'nobody-ever-got-this-one',
       '\u2028',
-    ])
+    ]) {
       expect(watched.text()).not.toContain(secret);
+    }
   });
 
   test('name the address of whose passkey was not accepted', async () => {
@@ -375,8 +378,9 @@ describe.each(stores)('the audit log and the log, over %s,', (store) => {
       { ...of, outcome: 'Connected' },
     ]);
     for (const { user_code, device_code } of [declined, connected]) {
-      for (const secret of [user_code, user_code.replace('-', ''), device_code])
+      for (const secret of [user_code, user_code.replace('-', ''), device_code]) {
         expect(watched.text()).not.toContain(secret);
+      }
     }
     expect(watched.text()).not.toMatch(/BBBB-?BBBB/);
   });
@@ -451,8 +455,9 @@ describe.each(stores)('the audit log and the log, over %s,', (store) => {
       first.refresh_token,
       second.refresh_token,
       begun.callback.searchParams.get('code')!,
-    ])
+    ]) {
       expect(watched.text()).not.toContain(secret);
+    }
   });
 
   test('name them where the same code comes twice at once', async () => {
@@ -482,8 +487,9 @@ test('a code of a device beyond the limit is a try, a form without one is not', 
   await post({ user_code: 'BBBB-BBBB' }).is(400);
   fields = page(await tab.navigate('/oauth2/device').is(200));
   fields = page(await post({ ...fields, user_code: '' }));
-  for (let i = 0; i < 5; i += 1)
+  for (let i = 0; i < 5; i += 1) {
     fields = page(await post({ ...fields, user_code: 'BBBB-BBBB' }).is(200));
+  }
   await post({ ...fields, user_code: 'BBBB-BBBB' }).is(429);
   const of = { method: 'UserCode', network: '192.0.2.71' };
   expect(await watched.audited(6)).toEqual([

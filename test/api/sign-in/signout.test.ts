@@ -237,11 +237,12 @@ describe.each(stores)('signing out over two replicas, on %s', (store) => {
       async () => broken.waiting,
       (count) => count === 1,
     );
-    for (const replica of [one, two])
+    for (const replica of [one, two]) {
       await settles(
         () => at(replica, ada.held).get('accounts/~'),
         ({ code }) => code === 401,
       );
+    }
     broken.state = 'Down';
     const stands = (service: TestService) => at(service, elsewhere).get(path).is(200);
     for (const replica of [one, two]) {
@@ -279,8 +280,9 @@ describe.each(stores)('signing out over two replicas, on %s', (store) => {
         .filter(({ object }) => object.metadata.name === ada.session.metadata.name)
         .slice(-2);
       expect(last.map(({ type }) => type)).toEqual(['MODIFIED', 'DELETED']);
-      for (const { object } of last)
+      for (const { object } of last) {
         expect(object.status.signOut.clients).toContainEqual({ name: 'down', state: 'GaveUp' });
+      }
       watch.close();
     }
     await elsewhere.get(path).fails(404, 'NotFound');
@@ -331,11 +333,12 @@ describe.each(stores)('signing out over two replicas, on %s', (store) => {
             async () => failures(),
             (count) => count > before,
           );
-          for (const replica of [one, two])
+          for (const replica of [one, two]) {
             expect(
               (await at(replica, elsewhere).get(`sessions/${name}`).is(200)).body.status.signOut
                 .clients,
             ).toContainEqual({ name: 'notes', state: 'Retrying' });
+          }
           await notes.start();
         }
         for (const watch of watches) {
@@ -398,12 +401,14 @@ describe.each(stores)('signing out over two replicas, on %s', (store) => {
         () => one.store.reader(Session).list(name),
         (left) => left.length === 0,
       );
-      if (how === 'deleted')
-        for (const { asked } of people)
+      if (how === 'deleted') {
+        for (const { asked } of people) {
           await settles(
             () => one.store.reader(Interaction).get(asked.name),
             (left) => left === undefined,
           );
+        }
+      }
     },
   );
 });

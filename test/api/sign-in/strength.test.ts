@@ -175,8 +175,9 @@ describe.each(stores)('how strong a sign-in is, on %s', (store) => {
     const { body } = await tab.get('accounts/~/export').is(200);
     expect(body).toMatchObject({ apiVersion: 'v1', kind: 'List', metadata: {} });
     const items = body.items as { kind: string; metadata: { name: string }; status: any }[];
-    for (const { kind, metadata } of items)
+    for (const { kind, metadata } of items) {
       expect(kind === 'Account' ? metadata.name : metadata.name.split('-')[0]).toBe(account);
+    }
     for (const [kind, path] of [
       ['Account', undefined],
       ['Passkey', 'passkeys'],
@@ -380,8 +381,9 @@ describe.each(stores)('how strong a sign-in is, on %s', (store) => {
       phase: 'LoginRequired',
       methods: ['Passkey'],
     });
-    for (const [attempt, why] of attempts())
+    for (const [attempt, why] of attempts()) {
       expect((await attempt.fails(403, 'Forbidden')).message).toContain(why);
+    }
     clock.advance(-61_000);
     await tab.post('accounts/~/emailchallenge', { spec: { email: address() } }).is(200);
     await tab.post('passkeys', { spec: { credential } }).is(201);

@@ -42,13 +42,14 @@ describe.each(stores)('the strength of who takes an address, on %s', (store) => 
   /** Makes members of a Group of addresses, as an operator's file does. */
   async function nameIn(group: string, ...members: string[]): Promise<void> {
     await service.store.change(service.store.systemCall(), async (tx) => {
-      if (await tx.get(Group, group))
+      if (await tx.get(Group, group)) {
         await tx.update(Group, group, ({ spec }) => void spec.members.push(...members));
-      else
+      } else {
         await tx.create(Group, {
           metadata: { name: group },
           spec: { displayName: group, members },
         });
+      }
     });
   }
 

@@ -76,8 +76,9 @@ const touchedOf = (value: Buffer): number =>
 const withQuota = (storage: Storage, quota: number): Storage =>
   new Proxy(storage, {
     get: (target, name) => {
-      if (name === 'sizes')
+      if (name === 'sizes') {
         return async () => new Map<string, Size>([['member', { bytes: 0, inUse: 0, quota }]]);
+      }
       return memberOf(target, name);
     },
   });
@@ -179,11 +180,12 @@ describe('bytes', () => {
       authorizationPath('app', 'openid', 'v'.repeat(43)).split('?')[1],
     );
     fields.set('state', character.repeat(2_000));
-    for (const name of ['login_hint', 'ui_locales', 'claims_locales'])
+    for (const name of ['login_hint', 'ui_locales', 'claims_locales']) {
       fields.set(name, character.repeat(1_000));
+    }
     const body = fields.toString().replaceAll('%01', '\u0001');
     const codes: number[] = [];
-    for (let i = 0; i < count; i += 1)
+    for (let i = 0; i < count; i += 1) {
       codes.push(
         (
           await service.tab().send('POST', '/oauth2/par', {
@@ -196,6 +198,7 @@ describe('bytes', () => {
           })
         ).code,
       );
+    }
     const { entries } = await service.storage.list(prefixRange('oidc/'));
     return { codes, kept: entries.reduce((sum, { value }) => sum + value.length, 0) };
   }

@@ -31,7 +31,7 @@ describe.each(stores)('events behind 10,000 of others, on %s', (store) => {
     own = entry!.value.toString();
     // The newest comes first: all that is written now stands before it.
     const keyOf = (count: number): string => `${prefix}!${String(count).padStart(6, '0')}`;
-    for (let from = 0; from < 20_500; from += 100)
+    for (let from = 0; from < 20_500; from += 100) {
       await storage.commit(
         [],
         Array.from({ length: 100 }, (_, i) => ({
@@ -39,6 +39,7 @@ describe.each(stores)('events behind 10,000 of others, on %s', (store) => {
           value: Buffer.from(`other-${from + i}`),
         })),
       );
+    }
   });
 
   const list = (tab: Tab, fieldSelector: string, more: Record<string, string> = {}) =>

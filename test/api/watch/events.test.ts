@@ -88,8 +88,9 @@ describe.each(stores)('events about an object, on %s', (store) => {
   });
 
   test('of a scope that was not shared, about the Client, counted in one event', async () => {
-    for (let i = 0; i < 2; i += 1)
+    for (let i = 0; i < 2; i += 1) {
       await signIn(service, 'ada@example.test', { client: 'mailer', scope: 'openid email' });
+    }
     await comesToHold(async () =>
       (await eventsOf('Client', 'mailer')).some(({ message }) =>
         message.includes('may not share email'),
@@ -280,11 +281,13 @@ when { resource has owner && ${unseen.join(' && ')} };`;
     await operator.post('/api/v1/events', {}).fails(405, 'MethodNotAllowed');
     await operator.get('/api/v1/namespaces/other/events').fails(404, 'NotFound');
     expect(await eventsOf('Client', 'absent')).toEqual([]);
-    for (const fieldSelector of ['spec.x=y', 'reason', 'metadata.name=%', 'x'.repeat(5_000)])
-      for (const more of ['', '&watch=true'])
+    for (const fieldSelector of ['spec.x=y', 'reason', 'metadata.name=%', 'x'.repeat(5_000)]) {
+      for (const more of ['', '&watch=true']) {
         await operator
           .get(`/api/v1/events?${new URLSearchParams({ fieldSelector })}${more}`)
           .fails(400, 'BadRequest');
+      }
+    }
     for (const [kind, name] of [
       ['Client', '%'],
       ['Client', '..'],
@@ -292,8 +295,9 @@ when { resource has owner && ${unseen.join(' && ')} };`;
       ['Client', 'x'.repeat(3_000)],
       ['Cli/ent', 'bank'],
       ['x'.repeat(3_000), 'bank'],
-    ] as const)
+    ] as const) {
       expect(await eventsOf(kind, name)).toEqual([]);
+    }
   });
 
   test('go with their decisions: by eviction and with the account', async () => {
@@ -315,8 +319,9 @@ when { resource has owner && ${unseen.join(' && ')} };`;
     await comesToHold(async () => (await keysOf()).length >= former + 2);
     await keysAreThoseOfRefusals();
     const before = await keysOf();
-    for (let i = 0; i < 110; i += 1)
+    for (let i = 0; i < 110; i += 1) {
       await person.patch('accounts/~', { spec: { displayName: `Name ${i}` } }).is(200);
+    }
     expect((await keysOf()).length).toBeLessThan(before.length);
     await keysAreThoseOfRefusals();
     await person.delete('clients/bank').fails(404, 'NotFound');

@@ -37,10 +37,11 @@ class Deaf {
 
   async *#heard(batches: AsyncIterable<Batch>): AsyncGenerator<Batch> {
     for await (const batch of batches) {
-      if (this.held)
+      if (this.held) {
         await new Promise<void>((resolve) => {
           this.#freed.push(resolve);
         });
+      }
       yield batch;
     }
   }

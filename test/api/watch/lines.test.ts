@@ -133,8 +133,9 @@ function decoded(text: string): { head: string; pieces: string[]; whole: boolean
       return { head, pieces, whole: false, rest: '' };
     }
     const [from, length] = [at + size.length, Number.parseInt(digits!, 16)];
-    if (text.slice(from + length, from + length + 2) !== '\r\n')
+    if (text.slice(from + length, from + length + 2) !== '\r\n') {
       throw new Error(`a chunk without its end: ${text.slice(at, at + 100)}`);
+    }
     at = from + length + 2;
     if (length === 0) return { head, pieces, whole: true, rest: text.slice(at) };
     pieces.push(Buffer.from(text.slice(from, from + length), 'latin1').toString());
@@ -173,11 +174,12 @@ describe.each([
       (one) => `${one.length.toString(16)}\r\n${one}\r\n`,
     );
     for (const pieces of heard) expect(pieces.map(String)).toEqual(frames);
-    for (const client of clients)
+    for (const client of clients) {
       expect(decoded(await client.until((text) => text.includes('two"}\n\r\n'))).pieces).toEqual([
         said('one'),
         said('two', 'MODIFIED'),
       ]);
+    }
   });
 
   test('stands in its place among what else is written, the last chunk behind it', async () => {
@@ -270,8 +272,11 @@ describe.each([
             } else if (how === 'write') {
               res.write(text);
               expected += text;
-            } else if (how === 'turn') await turn();
-            else client.socket[how]();
+            } else if (how === 'turn') {
+              await turn();
+            } else {
+              client.socket[how]();
+            }
           }
           client.socket.resume();
           res.end();

@@ -76,10 +76,11 @@ class Reader {
 
   /** Resolves once it holds. */
   async until(holds: (reader: this) => boolean): Promise<void> {
-    while (!holds(this))
+    while (!holds(this)) {
       await new Promise((resolve) => {
         setTimeout(resolve, 20).unref();
       });
+    }
   }
 
   stop(): void {
@@ -104,8 +105,9 @@ describe.each(stores)('watches that are far behind, on %s', (store) => {
           }),
         ),
       );
-    for (let at = 0; at < names.length; at += 50)
+    for (let at = 0; at < names.length; at += 50) {
       await Promise.all(names.slice(at, at + 50).map(create));
+    }
     await create('last');
     await service.store.watchCache.waitUntil(
       (await service.storage.get('meta/hub')).revision,
@@ -167,8 +169,9 @@ describe.each(stores)('watches that are far behind, on %s', (store) => {
     // Before, they follow the history as fast as they read, and are not cut.
     await until(() => service.store.watchCache.watchers === others + 2);
     quick.read();
-    for (let round = 0; round < 36; round += 1)
+    for (let round = 0; round < 36; round += 1) {
       await Promise.all(names.map((name) => change(name, round)));
+    }
     const count = names.length * 36;
     await quick.until(({ received }) => received.length === count);
     await until(() => service.store.watchCache.watchers < others + 2);
@@ -178,10 +181,11 @@ describe.each(stores)('watches that are far behind, on %s', (store) => {
     const again = new Reader(tab, slow.last, token);
     await again.answered;
     again.read();
-    while (again.received.at(-1) !== quick.received.at(-1))
+    while (again.received.at(-1) !== quick.received.at(-1)) {
       await new Promise((resolve) => {
         setTimeout(resolve, 20);
       });
+    }
     const both = [...slow.received, ...again.received];
     expect({
       missed: quick.received.filter((one) => !both.includes(one)).length,

@@ -71,8 +71,9 @@ describe.each(stores)('who may watch, and what, on %s', (store) => {
     );
   /** Expects that everything received is of this account. */
   const isOwn = (streams: readonly Stream[], { name }: Person): void => {
-    for (const { object } of streams.flatMap(({ events }) => events))
+    for (const { object } of streams.flatMap(({ events }) => events)) {
       if (object.metadata.name !== undefined) expect(object.metadata.name.split('-')[0]).toBe(name);
+    }
   };
   const ends = async (streams: readonly Stream[]): Promise<void> => {
     await Promise.all(streams.map((stream) => stream.until(({ ended }) => ended, soon)));
@@ -109,8 +110,9 @@ describe.each(stores)('who may watch, and what, on %s', (store) => {
             throw new Error(what, { cause: error });
           });
           isOwn(theirs, leaving);
-          for (const kind of ['sessions', 'grants'])
+          for (const kind of ['sessions', 'grants']) {
             await leaving.elsewhere.get(`${kind}?watch=true`).fails(401, 'Unauthorized');
+          }
         }),
       );
       isOwn(others, staying);
@@ -301,19 +303,21 @@ describe.each(stores)('who may watch, and what, on %s', (store) => {
       description: 'For tests.',
       claims: [{ name: `${name}_claim`, title: 'Claim', type: 'string' }],
     });
-    for (const name of ['hidden', 'shown'])
+    for (const name of ['hidden', 'shown']) {
       await operator.tab
         .post('claimsproviders', {
           metadata: { name },
           spec: { displayName: name, url: 'https://supplier.example.test/', scopes: [scope(name)] },
         })
         .is(201);
+    }
     const one = await person();
     const [stream, byOperator] = (await Promise.all(
       [one, operator].map(async (one) => (await open(one, ['claimsproviders']))[0]!),
     )) as [Stream, Stream];
-    for (const watch of [stream, byOperator])
+    for (const watch of [stream, byOperator]) {
       await watch.until(({ events }) => events.length === 3);
+    }
     await law(
       `${policy}\nforbid (principal, action in Action::"read", resource == ClaimsProvider::"hidden") unless { principal in Group::"operators" };\n`,
     );
@@ -321,10 +325,11 @@ describe.each(stores)('who may watch, and what, on %s', (store) => {
       () => one.elsewhere.get('claimsproviders/hidden'),
       ({ code }) => code === 404,
     );
-    for (const name of ['hidden', 'shown'])
+    for (const name of ['hidden', 'shown']) {
       await operator.tab
         .patch(`claimsproviders/${name}`, { spec: { displayName: 'changed' } })
         .is(200);
+    }
     await operator.tab.delete('claimsproviders/hidden').is(200);
     await operator.tab.delete('claimsproviders/shown').is(200);
     for (const [watch, wanted] of [
@@ -404,8 +409,9 @@ describe.each(stores)('who may watch, and what, on %s', (store) => {
         operator.elsewhere,
         `grants?watch=true&${of(one)}&labelSelector=w`,
       ).until(({ code }) => code === 200);
-      for (const owner of [`${one.name}b`, one.name.slice(0, -1), other.name])
+      for (const owner of [`${one.name}b`, one.name.slice(0, -1), other.name]) {
         await grant(owner, 'near', { w: '' });
+      }
       await grant(one.name, 'own');
       await grant(one.name, 'last', { w: '' });
       for (const stream of [mine, byOperator]) {
@@ -416,8 +422,9 @@ describe.each(stores)('who may watch, and what, on %s', (store) => {
       }
       await both.until(({ events }) => events.length > 0);
       expect(both.events.map(({ object }) => object.metadata.name)).toEqual([`${one.name}-last`]);
-      for (const what of ['', '&watch=true'])
+      for (const what of ['', '&watch=true']) {
         await other.elsewhere.get(`grants?${of(one)}${what}`).fails(403, 'Forbidden');
+      }
       const { message } = await one.tab
         .get('grants?watch=true&fieldSelector=spec.account%3Dx')
         .fails(400, 'BadRequest');
@@ -429,9 +436,11 @@ describe.each(stores)('who may watch, and what, on %s', (store) => {
 
     test('is all that deleting a collection touches, by label, by number, by owner', async () => {
       const [one, other] = [await person(), await person()];
-      for (const owner of [one.name, other.name, `${one.name}b`])
-        for (const client of ['c1', 'c2', 'c3', 'c4'])
+      for (const owner of [one.name, other.name, `${one.name}b`]) {
+        for (const client of ['c1', 'c2', 'c3', 'c4']) {
           await grant(owner, client, { odd: String(Number(client.at(-1)) % 2) });
+        }
+      }
       const left = async (): Promise<string[]> =>
         named((await operator.tab.get('grants').is(200)).body.items).filter((name) =>
           [one.name, other.name, `${one.name}b`].includes(name.split('-')[0]!),
@@ -450,10 +459,11 @@ describe.each(stores)('who may watch, and what, on %s', (store) => {
         'limit=-1',
         'fieldSelector=spec.x%3D1',
         'dryRun=Some',
-      ])
+      ]) {
         expect((await one.tab.delete(`grants?${query}`)).code).toBe(
           query.startsWith('dryRun') ? 422 : 400,
         );
+      }
       await goes(one.tab, 'dryRun=All', ['app', 'c1', 'c2', 'c3', 'c4']);
       await goes(one.tab, 'labelSelector=odd%3D1', ['c1', 'c3']);
       await goes(one.tab, 'labelSelector=odd%3D1', []);

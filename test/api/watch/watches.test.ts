@@ -45,15 +45,17 @@ describe.each(stores)('watches, on %s', (store) => {
     Number((await operator.get('groups?limit=1').is(200)).body.metadata.resourceVersion);
   /** Objects made in commits of forty. */
   const many = async (count: number, prefix: string, of: string): Promise<void> => {
-    for (let from = 0; from < count; from += 40)
+    for (let from = 0; from < count; from += 40) {
       await service.store.change(service.store.systemCall(), async (tx) => {
-        for (let i = from; i < Math.min(from + 40, count); i += 1)
+        for (let i = from; i < Math.min(from + 40, count); i += 1) {
           await tx.create(Group, {
             metadata: { name: `${prefix}${String(i).padStart(5, '0')}`, labels: { of } },
             spec: { displayName: prefix, members: [] },
             status: {},
           });
+        }
       });
+    }
   };
 
   describe('a start', () => {
@@ -87,8 +89,11 @@ describe.each(stores)('watches, on %s', (store) => {
         `groups?watch=true&labelSelector=of%3D${of}&${query.replace('=n', `=${resourceVersion}`)}`,
       ).until(({ code, events }) => code === 200 && events.length >= first.length);
       for (let i = 0; stream.events.length === first.length; i += 1) {
-        if (i === 0) await create(`c-${of}`, of);
-        else await patch(`c-${of}`, { spec: { displayName: `again ${i}` } });
+        if (i === 0) {
+          await create(`c-${of}`, of);
+        } else {
+          await patch(`c-${of}`, { spec: { displayName: `again ${i}` } });
+        }
         await stream.until(({ events }) => events.length > first.length, 250).catch(() => {});
       }
       expect([
@@ -98,7 +103,7 @@ describe.each(stores)('watches, on %s', (store) => {
           .map((line) => line.replace(`-${of}`, '')),
       ]).toEqual([200, [...first, expect.stringMatching(/^(ADDED|MODIFIED) c$/)]]);
       const at = stream.events.findIndex(({ type }) => type === 'BOOKMARK');
-      if (at >= 0)
+      if (at >= 0) {
         expect([
           stream.events[at]!.object,
           versions(stream)[at]! >= before,
@@ -115,8 +120,10 @@ describe.each(stores)('watches, on %s', (store) => {
           true,
           true,
         ]);
-      for (const { object } of stream.events)
+      }
+      for (const { object } of stream.events) {
         expect([object.kind, object.apiVersion]).toEqual(['Group', 'id.vestibule.org/v1alpha1']);
+      }
       stream.close();
     });
 
@@ -371,11 +378,12 @@ describe.each(stores)('watches, on %s', (store) => {
       slow.stall();
       const large = 'x'.repeat(100_000);
       const sent: string[] = [];
-      for (let i = 0; i < 160; i += 1)
+      for (let i = 0; i < 160; i += 1) {
         sent.push(
           (await patch(`slow-${of}`, { metadata: { annotations: { large, i: String(i) } } }))
             .metadata.resourceVersion,
         );
+      }
       await quick.until(({ events }) => events.length === sent.length, 30_000);
       slow.goOn();
       await slow.until(({ ended }) => ended, 20_000);
@@ -398,9 +406,9 @@ describe.each(stores)('watches, on %s', (store) => {
 
     test('and takes nothing of what there was at the start is cut in a minute', async () => {
       const of = own();
-      for (let from = 0; from < 160; from += 8)
+      for (let from = 0; from < 160; from += 8) {
         await service.store.change(service.store.systemCall(), async (tx) => {
-          for (let i = from; i < from + 8; i += 1)
+          for (let i = from; i < from + 8; i += 1) {
             await tx.create(Group, {
               metadata: {
                 name: `large-${of}-${i}`,
@@ -410,7 +418,9 @@ describe.each(stores)('watches, on %s', (store) => {
               spec: { displayName: 'large', members: [] },
               status: {},
             });
+          }
         });
+      }
       const real = globalThis.setTimeout;
       let [stalled, cut] = [false, (): void => {}];
       const impatient = new Promise<void>((resolve) => {

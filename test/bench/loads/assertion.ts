@@ -94,8 +94,9 @@ const make: MakeLoad<{ root: string; by: 'service' | 'floor' }> = async ({ root,
       !floor(proof) ||
       !(await service(proof)) ||
       (await verifyAssertion(proof.forged, proof.expected, proof.known)).verified
-    )
+    ) {
       throw new Error('a true assertion was refused, or a false one was not');
+    }
   }
   let at = 0;
   return {
@@ -103,8 +104,9 @@ const make: MakeLoad<{ root: string; by: 'service' | 'floor' }> = async ({ root,
     async operation() {
       for (let i = 0; i < together; i += 1) {
         const proof = proofs[(at = (at + 1) % proofs.length)]!;
-        if (!(by === 'floor' ? floor(proof) : await service(proof)))
+        if (!(by === 'floor' ? floor(proof) : await service(proof))) {
           throw new Error('a true assertion was refused');
+        }
       }
       await new Promise(setImmediate);
     },

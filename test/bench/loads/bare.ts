@@ -26,12 +26,14 @@ const make: MakeLoad<{
       const { target, verifier } = authorization('/auth', { login_hint: address, ...parameters });
       let to = locationOf(await browser.navigate(target, 303));
       let seen = 0;
-      for (; new URL(to, origin).origin === origin; seen += 1)
+      for (; new URL(to, origin).origin === origin; seen += 1) {
         to = locationOf(await browser.navigate(locationOf(await browser.navigate(to, 303)), 303));
+      }
       const { claims } = await redeem(connection, origin, '/token', to, verifier);
       const { sub } = claims;
-      if (sub !== address || seen !== prompts)
+      if (sub !== address || seen !== prompts) {
         throw new Error(`signed in as ${String(sub)} after ${seen} prompts`);
+      }
       free.push(connection);
     },
     close: () => {

@@ -26,8 +26,9 @@ const make: MakeLoad<{ port: number; inFlight: number; accounts: number }> = asy
       const answer = await connection.exchange(
         requestBytes('POST', `/api/auth/${path}`, headers, JSON.stringify(body)),
       );
-      if (answer.code !== 200)
+      if (answer.code !== 200) {
         throw new Error(`${path} answered ${answer.code}: ${answer.body.toString().slice(0, 400)}`);
+      }
       return JSON.parse(answer.body.toString());
     };
     await post('email-otp/send-verification-otp', { email, type: 'sign-in' });

@@ -17,8 +17,9 @@ const make: MakeLoad<{ port: number; requests: readonly string[]; expect: string
     inFlight: requests.length,
     async operation(worker) {
       const { code, body } = await connections[worker]!.exchange(bytes[worker]!);
-      if (code !== 200 || (count++ % 1024 === 0 && !body.includes(expect)))
+      if (code !== 200 || (count++ % 1024 === 0 && !body.includes(expect))) {
         throw new Error(`answered ${code}: ${body.toString().slice(0, 400)}`);
+      }
     },
     close: () => {
       for (const connection of connections) connection.close();

@@ -23,10 +23,12 @@ const make: MakeLoad<{ folder: string; inFlight: number; footprint: Footprint }>
   });
   const versions = Array.from({ length: inFlight }, () => 1);
   const write = (worker: number, version: number): void => {
-    for (const [i, { keyBytes, valueBytes }] of replaced.entries())
+    for (const [i, { keyBytes, valueBytes }] of replaced.entries()) {
       void root.put(keyOf(worker, i, keyBytes), Buffer.alloc(valueBytes, 'y'), version);
-    for (const [i, { keyBytes, valueBytes }] of added.entries())
+    }
+    for (const [i, { keyBytes, valueBytes }] of added.entries()) {
       void root.put(newKeyOf(worker, i, keyBytes, version), Buffer.alloc(valueBytes, 'y'), version);
+    }
   };
   await Promise.all(versions.map((version, worker) => root.batch(() => write(worker, version))));
   return {

@@ -33,8 +33,9 @@ const make: MakeLoad<{ port: number; inFlight: number }> = async ({ port, inFlig
         body,
       ),
     );
-    if (answer.code !== 200)
+    if (answer.code !== 200) {
       throw new Error(`answered ${answer.code}: ${answer.body.toString().slice(0, 400)}`);
+    }
     return answer.body.toString('latin1');
   };
   return {
@@ -47,8 +48,9 @@ const make: MakeLoad<{ port: number; inFlight: number }> = async ({ port, inFlig
       const stored = (await all[worker]!.browser.fetch(paths[worker]!)) as {
         spec: { displayName: string };
       };
-      if (stored.spec.displayName !== displayName)
+      if (stored.spec.displayName !== displayName) {
         throw new Error(`wrote ${displayName}, read ${stored.spec.displayName}`);
+      }
     },
     close: () => {
       for (const { connection } of all) connection.close();

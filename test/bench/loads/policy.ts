@@ -38,9 +38,11 @@ const make: MakeLoad<{
     by === 'engine'
       ? (i: number): boolean => engine.decide(ours[i]).allowed
       : (i: number): boolean => whole(cedar, questions[i]!);
-  for (let i = 0; i < questions.length; i += by === 'engine' && !always ? 1 : 40)
-    if (engine.decide(ours[i]).allowed !== whole(cedar, questions[i]!))
+  for (let i = 0; i < questions.length; i += by === 'engine' && !always ? 1 : 40) {
+    if (engine.decide(ours[i]).allowed !== whole(cedar, questions[i]!)) {
       throw new Error(`the answers differ: ${JSON.stringify(questions[i])}`);
+    }
+  }
   let at = 0;
   return {
     inFlight: 1,
@@ -49,8 +51,9 @@ const make: MakeLoad<{
         let i = 0;
         i < (by === 'engine' && !always ? decisions.remembered : decisions.evaluated);
         i += 1
-      )
+      ) {
         ask((at = (at + 1) % questions.length));
+      }
       await new Promise(setImmediate);
     },
     ...(by === 'engine' && {
@@ -120,7 +123,8 @@ function whole(cedar: any, asking: Asking): boolean {
     entities,
     preparsedPolicySetId: 'whole',
   });
-  if (answer.type === 'failure' || answer.response.diagnostics.errors.length > 0)
+  if (answer.type === 'failure' || answer.response.diagnostics.errors.length > 0) {
     throw new Error(JSON.stringify(answer));
+  }
   return answer.response.decision === 'allow';
 }

@@ -36,23 +36,27 @@ const make: MakeLoad<{
         if (!head.includes('\r\n\r\n')) {
           head += chunk.toString('latin1');
           if (!head.includes('\r\n\r\n')) return;
-          if (!head.startsWith('HTTP/1.1 200')) reject(new Error(`answered ${head.slice(0, 300)}`));
-          else
+          if (!head.startsWith('HTTP/1.1 200')) {
+            reject(new Error(`answered ${head.slice(0, 300)}`));
+          } else {
             resolve(() => {
               failed = () => {};
               socket.destroy();
             });
+          }
           return;
         }
-        for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, at + 1))
+        for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, at + 1)) {
           if ((at === 0 ? last : chunk[at - 1]) !== carriage) received += 1;
+        }
         last = chunk.at(-1)!;
         if (received >= wanted) done();
       });
     });
   const closes: (() => void)[] = [];
-  for (const watch of watches)
+  for (const watch of watches) {
     closes.push(...(await Promise.all(Array.from({ length: each }, () => open(watch)))));
+  }
   const connection = await Connection.open(port);
   let [count, next] = [0, 0];
   return {

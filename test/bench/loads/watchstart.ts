@@ -17,8 +17,11 @@ const make: MakeLoad<{ port: number; requests: readonly string[] }> = async ({
         head += chunk.toString('latin1');
         if (!head.includes('\r\n\r\n')) return;
         socket.destroy();
-        if (head.startsWith('HTTP/1.1 200')) resolve();
-        else reject(new Error(`answered ${head.slice(0, 400)}`));
+        if (head.startsWith('HTTP/1.1 200')) {
+          resolve();
+        } else {
+          reject(new Error(`answered ${head.slice(0, 400)}`));
+        }
       });
       socket.on('error', reject);
     }),

@@ -46,8 +46,9 @@ export async function footprintOfPatch(bench: Bench): Promise<Footprint> {
   const stop = new AbortController();
   let last: readonly Change[] = [];
   for await (const batch of storage.watch('', revision - enough / 2, stop.signal)) {
-    if (batch.changes.some(({ key }: Change) => key.startsWith('objects/passkeys/')))
+    if (batch.changes.some(({ key }: Change) => key.startsWith('objects/passkeys/'))) {
       last = batch.changes;
+    }
     if (batch.revision >= revision) break;
   }
   stop.abort();

@@ -42,8 +42,9 @@ class Warming {
  */
 export async function warmUp(sides: readonly Side[]): Promise<ReadonlyMap<string, number>> {
   const warming = sides.filter(({ warm }) => warm).map((side) => new Warming(side));
-  for (let i = 0; i < mostWindows && !warming.every(({ isWarm }) => isWarm); i += 1)
+  for (let i = 0; i < mostWindows && !warming.every(({ isWarm }) => isWarm); i += 1) {
     for (const one of warming) await one.run();
+  }
   return new Map(warming.map(({ side, operations }) => [side.name, operations]));
 }
 
@@ -63,8 +64,9 @@ export async function measure(
   for (let round = 0; round < rounds; round += 1) {
     const taken = new Map<string, Sample[]>(sides.map(({ name }) => [name, []]));
     for (let i = 0; i < slices; i += 1) {
-      for (const side of (round + i) % 2 === 0 ? sides : [...sides].reverse())
+      for (const side of (round + i) % 2 === 0 ? sides : [...sides].reverse()) {
         taken.get(side.name)!.push(await side.sample(whole / slices));
+      }
     }
     for (const [name, parts] of taken) samples.get(name)!.push(together(parts));
   }

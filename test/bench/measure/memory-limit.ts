@@ -23,14 +23,16 @@ const places = [
  */
 export function dropPages(folder: string): void {
   execFileSync('sync');
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
-    if (entry.isFile())
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) {
       execFileSync('dd', [
         `if=${join(entry.parentPath, entry.name)}`,
         'iflag=nocache',
         'count=0',
         'status=none',
       ]);
+    }
+  }
 }
 
 /** Makes a cgroup with a limit in bytes; throws {@link Skip} where that is not permitted. */

@@ -39,8 +39,11 @@ export function retainedIn(entries: Iterable<Entry>, now: number): Map<string, R
     const bytes = key.length + value.length;
     sum.keys += 1;
     sum.bytes += bytes;
-    if (expires === undefined) sum.endless += bytes;
-    else sum.byteDays += (bytes * Math.max(0, expires - now)) / dayMs;
+    if (expires === undefined) {
+      sum.endless += bytes;
+    } else {
+      sum.byteDays += (bytes * Math.max(0, expires - now)) / dayMs;
+    }
     kinds.set(kind, sum);
   }
   return kinds;

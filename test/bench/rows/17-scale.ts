@@ -141,8 +141,9 @@ async function replaying(bench: Bench, name: string, on: FilledStore): Promise<S
       let decisions = 0;
       while (performance.now() - began < trialTime) {
         const { code, body: answer } = await person!.connection.exchange(request);
-        if (code !== 201)
+        if (code !== 201) {
           throw new Error(`the trial answered ${code}: ${answer.toString('utf8', 0, 400)}`);
+        }
         decisions += JSON.parse(answer.toString()).status.impact.replayed;
       }
       const seconds = (performance.now() - began) / 1000;

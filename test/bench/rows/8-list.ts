@@ -123,10 +123,11 @@ export const listWhole: Row = {
 };
 
 async function wholeList({ served, operator }: Filled): Promise<Sample> {
-  for (let i = 0; i < 20; i += 1)
+  for (let i = 0; i < 20; i += 1) {
     await operator.connection.exchange(
       operator.browser.bytes('GET', '/api/v1alpha1/accounts?limit=100'),
     );
+  }
   await pause(2_000);
   const before = (await served.child.usage()).rss;
   const state = { most: 0, done: false };

@@ -80,10 +80,11 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   const { prompt, params, session } = await provider.interactionDetails(request, response);
-  if (prompt.name === 'login')
+  if (prompt.name === 'login') {
     return provider.interactionFinished(request, response, {
       login: { accountId: params.login_hint },
     });
+  }
   const grant = await agreed(provider, session.accountId);
   return provider.interactionFinished(
     request,

@@ -67,11 +67,12 @@ for (const [table, column] of [
   ['oauthConsent', 'userId'],
   ['oauthClient', 'clientId'],
   ['oauthAccessToken', 'token'],
-])
+]) {
   database.exec(
     `CREATE INDEX IF NOT EXISTS "bench_${table}_${column}" ON "${table}" ("${column}")`,
   );
-if (database.prepare('SELECT count(*) AS count FROM "oauthClient"').get().count === 0)
+}
+if (database.prepare('SELECT count(*) AS count FROM "oauthClient"').get().count === 0) {
   await (await auth.$context).adapter.create({
     model: 'oauthClient',
     data: {
@@ -85,14 +86,18 @@ if (database.prepare('SELECT count(*) AS count FROM "oauthClient"').get().count 
       requirePKCE: true,
     },
   });
+}
 const handle = toNodeHandler(auth);
 const server = createServer((request, response) => {
   const path = request.url!.split('?')[0];
   if (delivery.answer(request, response)) return;
-  if (path === '/sign-in' || path === '/consent') sendPage(response);
-  else if (path === '/.well-known/openid-configuration')
+  if (path === '/sign-in' || path === '/consent') {
+    sendPage(response);
+  } else if (path === '/.well-known/openid-configuration') {
     auth.api.getOpenIdConfig().then((found: object) => sendJSON(response, found));
-  else void handle(request, response);
+  } else {
+    void handle(request, response);
+  }
 });
 server.keepAliveTimeout = 65_000;
 server.listen(port, '127.0.0.1');

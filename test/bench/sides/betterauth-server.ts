@@ -8,8 +8,9 @@ import { peerCommand, startProgram } from './peer.js';
 /** Throws where better-auth is not installed or cannot run. */
 export function requireBetterAuth({ line, modules }: Bench): void {
   if (line === '20') throw new Skip('node:sqlite is missing on this Node');
-  if (!['', 'node_modules'].some((below) => existsSync(join(modules, below, 'better-auth'))))
+  if (!['', 'node_modules'].some((below) => existsSync(join(modules, below, 'better-auth')))) {
     throw new Skip('better-auth is not installed');
+  }
 }
 
 /** better-auth with its OpenID provider, codes by mail, and durable SQLite. */

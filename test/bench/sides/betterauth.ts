@@ -43,9 +43,10 @@ for (const [table, column] of [
   ['session', 'userId'],
   ['verification', 'identifier'],
   ['account', 'userId'],
-])
+]) {
   database.exec(
     `CREATE INDEX IF NOT EXISTS "bench_${table}_${column}" ON "${table}" ("${column}")`,
   );
+}
 server.on('request', toNodeHandler(auth));
 process.stdout.write(`ready ${port}\n`);

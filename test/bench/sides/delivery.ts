@@ -15,7 +15,9 @@ export class Delivery {
       response.flushHeaders();
       this.#watchers.add(response);
       response.once('close', () => this.#watchers.delete(response));
-    } else response.end('{"metadata":{"resourceVersion":"0"}}');
+    } else {
+      response.end('{"metadata":{"resourceVersion":"0"}}');
+    }
     return true;
   }
 

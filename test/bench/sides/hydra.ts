@@ -50,8 +50,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
   if (pathname === '/login/answer') return logIn(response, challenge, (await bodyOf(request)).code);
   if (pathname === '/consent/answer') return sendJSON(response, await agree(challenge));
-  if (kind === 'login' || kind === 'consent')
+  if (kind === 'login' || kind === 'consent') {
     return sendJSON(response, await api.read(kind, challenge));
+  }
   if (pathname === '/ports') return sendJSON(response, { open });
   return sendJSON(response, await api.pass(open, pathname, client));
 }

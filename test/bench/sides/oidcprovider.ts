@@ -21,12 +21,15 @@ const interaction = /^\/api\/v1alpha1\/interactions\/([^/]+)(?:\/(\w+))?$/;
 const server = createServer((request, response) => {
   if (delivery.answer(request, response)) return;
   const found = interaction.exec(request.url!);
-  if (request.url!.startsWith('/sign-in/')) sendPage(response);
-  else if (!found) callback(request, response);
-  else
+  if (request.url!.startsWith('/sign-in/')) {
+    sendPage(response);
+  } else if (!found) {
+    callback(request, response);
+  } else {
     answer(request, response, found[2] ?? '').catch((error: Error) =>
       sendJSON(response, { message: error.message }, 500),
     );
+  }
 });
 server.keepAliveTimeout = 65_000;
 server.listen(port, '127.0.0.1');
@@ -38,18 +41,21 @@ async function answer(
   action: string,
 ): Promise<void> {
   const details = await provider.interactionDetails(request, response);
-  if (request.method === 'GET' && request.headers.accept !== 'application/json')
+  if (request.method === 'GET' && request.headers.accept !== 'application/json') {
     return redirect(response, `/sign-in/${details.uid}`);
+  }
   const { prompt, params } = details;
-  if (request.method === 'GET')
+  if (request.method === 'GET') {
     return sendJSON(response, { prompt: prompt.name, client: params.client_id });
+  }
   const { spec } = await bodyOf(request);
   if (action === 'emailchallenge') {
     await codes.send(details.uid, spec.email);
     return sendJSON(response, { status: { sent: true } });
   }
-  if (action === 'login')
+  if (action === 'login') {
     return logIn(request, response, await codes.redeem(details.uid, spec.code));
+  }
   return consent(request, response, { details, scopes: spec.scopes });
 }
 

@@ -276,8 +276,9 @@ test.each([
         ...(await person.faults()),
         ...(await overflows(page, 320)),
         ...(await overflows(page, 640, 'html { font-size: 200% !important }')),
-      ])
+      ]) {
         faults.push(`${view}: ${one}`);
+      }
     };
     for (const path of ['', '/apps', '/apps/-/new', `/apps/${template}/new`]) {
       await openConsole(service, person, path);

@@ -68,11 +68,12 @@ async function report(
     for (const { status } of list.items) {
       Object.assign(status, { lastMailTimestamp });
       Object.assign(status.store, store);
-      for (const [name, value] of Object.entries(settings))
+      for (const [name, value] of Object.entries(settings)) {
         status.settings = [
           ...status.settings.filter((setting: any) => setting.name !== name),
           { name, value, source: 'Flag' },
         ];
+      }
     }
     return route.fulfill({ response, json: list });
   });

@@ -98,11 +98,12 @@ test('each act is the request that kubectl sends for the command that is shown',
   expect(changes).toEqual(recorded(version));
   expect(person.complaints).toEqual([]);
   if (!newest) return;
-  for (const command of commands)
+  for (const command of commands) {
     await promisify(execFile)(
       'sh',
       ['-c', command.replace(/^kubectl /, `'${newest.path}' --server=${server} `)],
       { env: { PATH: `${dirname(newest.path)}:${process.env.PATH}`, HOME: temporary() } },
     );
+  }
   expect(recorder.changes).toEqual(recorded(version));
 });

@@ -128,8 +128,9 @@ test.each([
         ...(await person.faults()),
         ...(await overflows(page, 320)),
         ...(await overflows(page, 640, 'html { font-size: 200% !important }')),
-      ])
+      ]) {
         faults.push(`${path}: ${one}`);
+      }
     }
     expect(faults).toEqual([]);
   },

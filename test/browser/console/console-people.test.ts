@@ -45,10 +45,11 @@ beforeAll(async () => {
   ({ service, operator } = await startOperated());
   recorder = new ChangeRecorder(service);
   server = await recorder.listen();
-  for (const name of ['staff', 'guests'])
+  for (const name of ['staff', 'guests']) {
     await operator
       .post('groups', { metadata: { name }, spec: { displayName: `The ${name}` } })
       .is(201);
+  }
 });
 afterEach(() => {
   recorder.changes.splice(0);
@@ -57,12 +58,13 @@ afterAll(() => recorder?.close());
 
 /** What kubectl sends for commands, where it can be had. */
 async function sentByKubectl(commands: readonly string[]): Promise<readonly Change[]> {
-  for (const command of commands)
+  for (const command of commands) {
     await promisify(execFile)(
       'sh',
       ['-c', command.replaceAll(/^kubectl /gm, `'${newest!.path}' --server=${server} `)],
       { env: { PATH: `${dirname(newest!.path)}:${process.env.PATH}`, HOME: temporary() } },
     );
+  }
   return recorder.changes.splice(0);
 }
 
@@ -269,8 +271,9 @@ test.each([
       ...(await person.faults()),
       ...(await overflows(page, 320)),
       ...(await overflows(page, 640, 'html { font-size: 200% !important }')),
-    ])
+    ]) {
       faults.push(`${view}: ${one}`);
+    }
   };
   for (const path of ['/people', '/people/-/new', `/people/${account}`]) {
     await openConsole(service, person, path);

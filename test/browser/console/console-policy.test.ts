@@ -249,8 +249,9 @@ describe('the parts for the policy and for decisions', () => {
     await search.click();
     await list.getByText('Names are not changed here.').first().waitFor();
     const all = await list.getByRole('listitem').allTextContents();
-    for (const text of all)
+    for (const text of all) {
       expect(text).toMatch(/Changing: accounts.*Refused.*ada@example\.test/is);
+    }
     expect(new URL(page.url()).searchParams.get('person')).toBe('ada@example.test');
     const [href] = await list
       .getByRole('link', { name: 'Names stay' })
@@ -286,8 +287,9 @@ describe('the parts for the policy and for decisions', () => {
         ...(await person.faults()),
         ...(await overflows(page, 320)),
         ...(await overflows(page, 640, 'html { font-size: 200% !important }')),
-      ])
+      ]) {
         faults.push(`${view}: ${one}`);
+      }
     };
     await openConsole(service, person);
     await inspect('first page');

@@ -197,8 +197,9 @@ test('an Audience is declared with its scopes', async () => {
     name: 'read',
     title: 'Read',
     description: 'Read your notes.',
-  }))
+  })) {
     await scope.getByRole('textbox', { name: new RegExp(`^${name}\\b`) }).fill(value);
+  }
   await page.getByRole('combobox', { name: 'clientsByDocument' }).selectOption('true');
   expect(await person.faults()).toEqual([]);
   await press(person, 'Create');
@@ -384,8 +385,9 @@ test.each([
       ...(await person.faults()),
       ...(await overflows(page, 320)),
       ...(await overflows(page, 640, 'html { font-size: 200% !important }')),
-    ])
+    ]) {
       faults.push(`${path}: ${one}`);
+    }
   }
   expect(faults).toEqual([]);
 });

@@ -162,8 +162,11 @@ describe('the interaction over time', () => {
       api.script.GET = done;
     }, isFollowed);
     await link.click();
-    if (isFollowed) await heading(page, 'You are signed in').waitFor();
-    else await left(page);
+    if (isFollowed) {
+      await heading(page, 'You are signed in').waitFor();
+    } else {
+      await left(page);
+    }
   });
 
   test.each(['unreachable', 'down'])('%s: trying again helps', async (scene) => {
@@ -334,8 +337,9 @@ describe('consent', () => {
         preview: [],
       });
       stage.api.push(next);
-      while (!document.body.textContent!.includes('Not on Sundays.'))
+      while (!document.body.textContent!.includes('Not on Sundays.')) {
         await new Promise(requestAnimationFrame);
+      }
       [...document.querySelectorAll('button')].find((one) => one.textContent === 'Allow')!.click();
     });
     const words = 'What would be shared has changed. Check it again.';

@@ -154,8 +154,9 @@ describe('decisions', () => {
       'Refused',
       'Lantern Notes does not need your address any more.',
       'Rule Lantern emails, policy p-3',
-    ])
+    ]) {
       await first.getByText(words).first().waitFor();
+    }
     await first.getByText(/^3 times, first .+, last .+$/).waitFor();
     expect(
       await first

@@ -274,8 +274,9 @@ describe('the code', () => {
       'Send a new code',
       'Use another address',
       'Cancel and go back to Lantern Notes',
-    ])
+    ]) {
       await button(page, name).waitFor();
+    }
     expect(
       await field(page, 'Code').evaluate((one) =>
         Object.fromEntries(

@@ -39,8 +39,11 @@ describe('a sign-in in another tab', () => {
       await tell(page);
       expect(await page.getByText('Going on…').count()).toBe(0);
       await button(page, name).click();
-      if (name === 'Continue') await left(page);
-      else await page.getByRole('textbox', { name: 'Email' }).waitFor();
+      if (name === 'Continue') {
+        await left(page);
+      } else {
+        await page.getByRole('textbox', { name: 'Email' }).waitFor();
+      }
     },
   );
 

@@ -106,10 +106,11 @@ export const press =
     for (const press of presses) {
       const [id, which] = typeof press === 'string' ? ([press, 0] as const) : press;
       const words = messageText(id).replace(/\{.*/, '').trim();
-      if (id === 'confirm')
+      if (id === 'confirm') {
         await new Promise((done) => {
           setTimeout(done, 550);
         });
+      }
       const buttons = () => [...shown.querySelectorAll<HTMLElement>('main button')];
       (
         await untilPresent(

@@ -59,14 +59,16 @@ export class FakeAPI {
   /** Sends one event to every watch. The object, if given, becomes the response to GET. */
   push(object?: object): void {
     if (object) this.script.GET = object;
-    for (const { controller } of this.#watchers)
+    for (const { controller } of this.#watchers) {
       controller.enqueue(eventLine('MODIFIED', object ?? { metadata: {} }));
+    }
   }
 
   /** Sends one event to the watches of one collection. */
   emit(collection: string, object: object, type = 'MODIFIED'): void {
-    for (const { path, controller } of this.#watchers)
+    for (const { path, controller } of this.#watchers) {
       if (path === collection) controller.enqueue(eventLine(type, object));
+    }
   }
 
   async #answer(url: URL, { method = 'GET', body, signal }: RequestInit): Promise<Response> {
@@ -75,8 +77,9 @@ export class FakeAPI {
     if (path[0] === 'appearances') return this.#speak(this.script.appearance ?? { spec: {} });
     const of = /^(interactions|mockmessages)$/.test(path[0] ?? '') ? path.slice(2) : path;
     const call = path.length > 0 ? `${method} ${of.join('/')}`.trim() : 'discovery';
-    if (call !== 'discovery' && !call.endsWith('accessreviews'))
+    if (call !== 'discovery' && !call.endsWith('accessreviews')) {
       this.calls.push({ call, body: body ? JSON.parse(String(body)) : undefined });
+    }
     this.#waiting += 1;
     await pause(this.delay);
     this.#waiting -= 1;

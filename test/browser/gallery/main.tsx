@@ -61,18 +61,26 @@ async function show(name: string): Promise<void> {
   const ready = viewReady();
   if (scene.fragment && !location.hash) history.replaceState(null, '', `#${scene.fragment}`);
   if (scene.search) history.replaceState(null, '', `?${scene.search}${location.hash}`);
-  if (scene.page === 'account') render(<AccountPage />, mountPoint());
-  else if (scene.page === 'policy') render(<PolicyPage />, mountPoint());
-  else if (scene.page === 'invitation') render(<InvitationPage />, mountPoint());
-  else if (scene.page === 'recovery') render(<RecoveryPage />, mountPoint());
-  else if (scene.page === 'mailbox') render(<Mailbox />, mountPoint());
-  else await openSignIn(query.get('tabs') ?? name, token ?? scene.token);
+  if (scene.page === 'account') {
+    render(<AccountPage />, mountPoint());
+  } else if (scene.page === 'policy') {
+    render(<PolicyPage />, mountPoint());
+  } else if (scene.page === 'invitation') {
+    render(<InvitationPage />, mountPoint());
+  } else if (scene.page === 'recovery') {
+    render(<RecoveryPage />, mountPoint());
+  } else if (scene.page === 'mailbox') {
+    render(<Mailbox />, mountPoint());
+  } else {
+    await openSignIn(query.get('tabs') ?? name, token ?? scene.token);
+  }
   if (
     ![scene.script.GET, scene.script['GET policies'], scene.script['GET accounts/~']].includes(
       'never',
     )
-  )
+  ) {
     await ready;
+  }
   await api.settled();
   if (!query.has('still')) await scene.act?.(document);
   await api.settled();
@@ -107,8 +115,9 @@ languages
 const lang = query.get('lang');
 if (lang) storePreference(lang);
 const name = location.pathname.split('/')[2] ?? '';
-if (name in scenes) void show(name);
-else
+if (name in scenes) {
+  void show(name);
+} else {
   render(
     name ? (
       <main>
@@ -119,3 +128,4 @@ else
     ),
     mountPoint(),
   );
+}

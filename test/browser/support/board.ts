@@ -19,7 +19,7 @@ export async function startBoard(): Promise<Board> {
   const [port] = await freePorts(1);
   const folder = join(temporary(), 'manifests');
   mkdirSync(folder);
-  for (const file of readdirSync(join(sample, 'manifests')))
+  for (const file of readdirSync(join(sample, 'manifests'))) {
     writeFileSync(
       join(folder, file),
       readFileSync(join(sample, 'manifests', file), 'utf8').replaceAll(
@@ -27,6 +27,7 @@ export async function startBoard(): Promise<Board> {
         `localhost:${port}`,
       ),
     );
+  }
   const policy =
     execFileSync(join(sample, '../../../../bin/vestibule'), ['policy'], { encoding: 'utf8' }) +
     readFileSync(join(sample, 'policy.cedar'), 'utf8');

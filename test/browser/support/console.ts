@@ -47,13 +47,15 @@ export class ChangeRecorder {
     const answerWith = (code: number, body: object): void => {
       response.writeHead(code, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
     };
-    if (incoming.method !== 'GET')
+    if (incoming.method !== 'GET') {
       return void this.#keep(incoming).then((body) => answerWith(200, body));
+    }
     const [, name] = /\/v1alpha1\/\w+\/([\w-]+)$/.exec(incoming.url!.split('?')[0]!) ?? [];
-    if (name !== undefined)
+    if (name !== undefined) {
       return this.changes.at(-1)?.method === 'DELETE'
         ? answerWith(404, { kind: 'Status', apiVersion: 'v1', reason: 'NotFound', code: 404 })
         : answerWith(200, { apiVersion, kind: 'Group', metadata: { name }, spec: {} });
+    }
     const target = new URL(incoming.url!, this.#service.url);
     http(target, { headers: { ...incoming.headers, host: target.host } }, (answer) => {
       response.writeHead(answer.statusCode!, answer.headers);
@@ -88,8 +90,9 @@ export class ChangeRecorder {
       type: incoming.headers['content-type'],
       body,
     });
-    if (incoming.method === 'DELETE')
+    if (incoming.method === 'DELETE') {
       return { apiVersion: 'v1', kind: 'Status', status: 'Success' };
+    }
     return {
       apiVersion,
       kind: 'Group',

@@ -64,8 +64,9 @@ export class Firefox {
       env: { ...process.env, HOME: profile, MOZ_CRASHREPORTER_DISABLE: '1' },
     });
     const portFile = join(profile, 'MarionetteActivePort');
-    for (const end = Date.now() + scaled(30_000); !existsSync(portFile); await pause(20))
+    for (const end = Date.now() + scaled(30_000); !existsSync(portFile); await pause(20)) {
       if (Date.now() > end) throw new Error('Firefox did not start');
+    }
     const socket = connect(Number(readFileSync(portFile, 'utf8')), '127.0.0.1');
     const firefox = new Firefox(started, socket);
     await new Promise<Answer>((greeted) => firefox.#waiting.push(greeted));
@@ -143,8 +144,9 @@ export class Firefox {
   async addCookies(
     cookies: readonly { name: string; value: string; path: string }[],
   ): Promise<void> {
-    for (const { name, value, path } of cookies)
+    for (const { name, value, path } of cookies) {
       await this.#send('WebDriver:AddCookie', { cookie: { name, value, path, httpOnly: true } });
+    }
   }
 
   /** Plugs in an authenticator that knows its person and is touched at once. */

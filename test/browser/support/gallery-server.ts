@@ -63,8 +63,9 @@ export class GalleryServer {
 
   async #answer(url: string): Promise<{ body: Buffer | undefined; type: string }> {
     const asset = /^\/assets\/([\w-]+\.(js|css|svg))$/.exec(url);
-    if (asset)
+    if (asset) {
       return { body: await readFile(join(this.#folder, 'assets', asset[1]!)), type: asset[2]! };
+    }
     return url.startsWith('/gallery')
       ? { body: await readFile(join(this.#folder, 'gallery.html')), type: 'html' }
       : { body: undefined, type: '' };

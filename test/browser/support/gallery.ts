@@ -66,8 +66,9 @@ export class Gallery {
     });
     await watchLiveRegions(context);
     context.on('console', (message) => {
-      if (/Content Security Policy|Trusted|not announced/.test(message.text()))
+      if (/Content Security Policy|Trusted|not announced/.test(message.text())) {
         this.complaints.push(message.text());
+      }
     });
     context.on('weberror', (error) => {
       this.complaints.push(String(error.error()));

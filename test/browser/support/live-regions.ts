@@ -27,9 +27,12 @@ function watchRegions(): void {
     // What a new page or view says is read with it, from its heading on.
     if (outer && drawn.has(outer)) return;
     if (!drawn.has(region)) {
-      if (heading && (region.hasAttribute('role') || !isNewView))
+      if (heading && (region.hasAttribute('role') || !isNewView)) {
         complain('the region came with its text', region);
-    } else if (!region.getClientRects().length) complain('the region is hidden', region);
+      }
+    } else if (!region.getClientRects().length) {
+      complain('the region is hidden', region);
+    }
   };
 
   /** What has the focus is read with what describes it. */
@@ -37,8 +40,9 @@ function watchRegions(): void {
     const { activeElement: focus, body } = document;
     if (!focus || focus === body) return;
     const ids = focus.getAttribute('aria-describedby')?.split(' ') ?? [];
-    for (const one of [focus, ...ids.map((id) => document.getElementById(id))])
+    for (const one of [focus, ...ids.map((id) => document.getElementById(id))]) {
       if (one) read.add(textOf(one));
+    }
   };
   addEventListener('focusin', hearFocus);
 
@@ -81,11 +85,14 @@ function watchRegions(): void {
     const changed = changes.map(({ target }) =>
       (target instanceof Element ? target : target.parentElement)?.closest(regions),
     );
-    for (const region of new Set([...changed, ...added.filter((one) => one.matches(regions))]))
+    for (const region of new Set([...changed, ...added.filter((one) => one.matches(regions))])) {
       if (region?.isConnected) hear(region, isNewView);
-    if (heading && !isNewView)
-      for (const notice of added.filter((one) => one.matches(notices)))
+    }
+    if (heading && !isNewView) {
+      for (const notice of added.filter((one) => one.matches(notices))) {
         afterAnnouncement(() => expectHeard(notice));
+      }
+    }
     requestAnimationFrame(look);
   }).observe(document, { subtree: true, childList: true, characterData: true });
 }

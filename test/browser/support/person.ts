@@ -71,8 +71,9 @@ export class Person {
 
   #listen(page: Page): void {
     page.on('console', (message) => {
-      if (message.type() === 'error' && !/Failed to load resource/.test(message.text()))
+      if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) {
         this.complaints.push(message.text());
+      }
     });
     page.on('pageerror', (error) => this.complaints.push(error.message));
   }

@@ -55,18 +55,20 @@ export class Words {
   /** `data` matches texts that belong to no language: addresses, codes, names of people and apps. */
   constructor(language: string, data: RegExp) {
     this.#data = data;
-    for (const text of [...durationsIn(language), ...timesIn(language)])
+    for (const text of [...durationsIn(language), ...timesIn(language)]) {
       this.#texts.add(tidy(text));
+    }
     for (const form of messagesIn(language).flatMap(formsOf)) {
       const pieces = form.split(argument).map(tidy);
       for (const piece of pieces) this.#texts.add(piece);
-      if (pieces.length > 1 && pieces.join('') !== '')
+      if (pieces.length > 1 && pieces.join('') !== '') {
         this.#patterns.push(
           new RegExp(
             `^${pieces.map((piece) => piece.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join(' ?(.*?) ?')}$`,
             'u',
           ),
         );
+      }
     }
   }
 
@@ -90,11 +92,14 @@ export const textsOf = (page: Page): Promise<string[]> =>
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const { parentElement: parent, textContent } = texts.currentNode;
-      if (!parent!.closest('noscript, script, style, time, option:not([value=""])'))
+      if (!parent!.closest('noscript, script, style, time, option:not([value=""])')) {
         found.push(textContent!);
+      }
     }
-    for (const one of document.querySelectorAll('[aria-label], [alt], [placeholder], [title]'))
-      for (const name of ['aria-label', 'alt', 'placeholder', 'title'])
+    for (const one of document.querySelectorAll('[aria-label], [alt], [placeholder], [title]')) {
+      for (const name of ['aria-label', 'alt', 'placeholder', 'title']) {
         found.push(one.getAttribute(name) ?? '');
+      }
+    }
     return found.filter((text) => text.trim() !== '');
   });

@@ -182,8 +182,11 @@ export function byKey(log: readonly Change[]): ReadonlyMap<string, readonly Chan
   const keys = new Map<string, Change[]>();
   for (const change of log) {
     const changes = keys.get(change.key);
-    if (changes) changes.push(change);
-    else keys.set(change.key, [change]);
+    if (changes) {
+      changes.push(change);
+    } else {
+      keys.set(change.key, [change]);
+    }
   }
   return keys;
 }
@@ -196,8 +199,11 @@ export function placeAt(changes: readonly Change[], revision: number): number {
   let [low, high] = [0, changes.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (changes[middle]!.revision <= revision) low = middle + 1;
-    else high = middle;
+    if (changes[middle]!.revision <= revision) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
   }
   return low - 1;
 }

@@ -30,12 +30,14 @@ function unasked(history: History): string[] {
   for (const { key, value, revision } of history.log) {
     if (value === undefined) continue;
     const write = asked.get(value);
-    if (write?.key !== key)
+    if (write?.key !== key) {
       faults.push(`${key} got ${value} at ${revision}, which no one wrote there`);
-    else if (write.outcome === 'refused')
+    } else if (write.outcome === 'refused') {
       faults.push(`${key} got ${value} at ${revision}, which had been refused`);
-    if (seen.has(value))
+    }
+    if (seen.has(value)) {
       faults.push(`${value} was written twice, at ${seen.get(value)} and ${revision}`);
+    }
     seen.set(value, revision);
   }
   return faults;
@@ -51,20 +53,28 @@ function deletions(history: History): string[] {
   );
   const faults: string[] = [];
   const counted = new Map<string, number>();
-  for (const { value, uid } of history.log)
+  for (const { value, uid } of history.log) {
     if (value === undefined) counted.set(uid, (counted.get(uid) ?? 0) + 1);
-  for (const { key, uid } of acknowledged)
-    if (counted.get(uid!) !== 1)
+  }
+  for (const { key, uid } of acknowledged) {
+    if (counted.get(uid!) !== 1) {
       faults.push(
         `the deletion of ${key} (${uid}) was acknowledged and is ${counted.get(uid!) ?? 0} times in the log`,
       );
+    }
+  }
   const deleted = new Set<string>();
-  for (const { key, uid } of acknowledged)
-    if (deleted.has(uid!)) faults.push(`${key} (${uid}) was deleted for two callers`);
-    else deleted.add(uid!);
+  for (const { key, uid } of acknowledged) {
+    if (deleted.has(uid!)) {
+      faults.push(`${key} (${uid}) was deleted for two callers`);
+    } else {
+      deleted.add(uid!);
+    }
+  }
   const open = new Map<string, number>();
-  for (const { verb, outcome, key } of writesOf(history))
+  for (const { verb, outcome, key } of writesOf(history)) {
     if (verb === 'delete' && outcome === 'unknown') open.set(key, (open.get(key) ?? 0) + 1);
+  }
   for (const { key, value, uid, revision } of history.log) {
     if (value !== undefined || deleted.has(uid)) continue;
     const left = open.get(key) ?? 0;

@@ -40,15 +40,17 @@ function faultOf(
   floor: number,
   begun: ReadonlyMap<string, number>,
 ): string[] {
-  if (revision === undefined)
+  if (revision === undefined) {
     return wasAbsent(changes, floor)
       ? []
       : [
           `${key} was not there for a reader, though it stood at ${floor}, which had been answered before`,
         ];
+  }
   const at = placeAt(changes, revision);
-  if (changes[at]?.revision !== revision || changes[at]!.value !== value)
+  if (changes[at]?.revision !== revision || changes[at]!.value !== value) {
     return [`${key} was read as ${value} at ${revision}, which was never written`];
+  }
   if ((begun.get(value!) ?? 0) > end) return [`${key} was read as ${value} before that was sent`];
   const next = changes[at + 1];
   return next && next.revision <= floor
@@ -72,8 +74,9 @@ function listFaults(
   keys: ReadonlyMap<string, readonly Change[]>,
   floor: number,
 ): string[] {
-  if (revision < floor)
+  if (revision < floor) {
     return [`a list is as of ${revision}, though ${floor} had been answered before it began`];
+  }
   const expected = [...keys.values()]
     .map((changes) => changes[placeAt(changes, revision)])
     .filter(

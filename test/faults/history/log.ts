@@ -66,12 +66,14 @@ export class Tail {
 
   /** Everything after `from`, up to `to`, once that has come. */
   async between(from: number, to: number): Promise<Change[]> {
-    for (const end = performance.now() + 20_000; this.#at < to && performance.now() < end; )
+    for (const end = performance.now() + 20_000; this.#at < to && performance.now() < end; ) {
       await new Promise((resolve) => {
         setTimeout(resolve, 20);
       });
-    if (this.#failure || this.#at < to)
+    }
+    if (this.#failure || this.#at < to) {
       throw this.#failure ?? new Error(`the log has arrived up to ${this.#at} of ${to}`);
+    }
     return this.#changes.filter(({ revision }) => revision > from && revision <= to);
   }
 
@@ -88,7 +90,9 @@ export class Tail {
       const change = changeOf(key, revision, kv.value.subarray(heading), undefined);
       this.#stands.set(key, change.uid);
       this.#changes.push(change);
-    } else this.#changes.push({ revision, key, uid: this.#stands.get(key)! });
+    } else {
+      this.#changes.push({ revision, key, uid: this.#stands.get(key)! });
+    }
   }
 }
 
@@ -104,8 +108,9 @@ export async function logOfEmbedded(
     for await (const batch of storage.watch(place, from, new AbortController().signal)) {
       for (const { key, entry, before } of batch.changes) {
         const name = key.slice(place.length);
-        if (keys.includes(name))
+        if (keys.includes(name)) {
           changes.push(changeOf(name, batch.revision, entry?.value, before?.value));
+        }
       }
       if (batch.revision >= to) break;
     }

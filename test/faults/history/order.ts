@@ -16,8 +16,9 @@ export function order(history: History): string[] {
     );
   const taken = new Set<string>();
   for (const { key, revision } of writes) {
-    if (taken.has(`${revision} ${key}`))
+    if (taken.has(`${revision} ${key}`)) {
       faults.push(`two writes of ${key} have revision ${revision}`);
+    }
     taken.add(`${revision} ${key}`);
   }
   return faults;

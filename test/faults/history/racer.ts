@@ -45,8 +45,9 @@ export class Racer {
         await this.#once(`racer${this.#number}-${this.#round++}`);
         this.done += 1;
       } catch (error) {
-        if (/is not the document|does not list/.test(String(error)))
+        if (/is not the document|does not list/.test(String(error))) {
           this.#to.surprise(String(error));
+        }
       }
       await pause(50);
     }
@@ -169,8 +170,9 @@ export class Racer {
   #said(object: string, { code, body, bytes }: Answer): Use['answer'] | undefined {
     if (code === 200) return 'used';
     if (code === 422) return 'wrong';
-    if (code === 410 || code === 409 || (code === 400 && body?.error === 'invalid_grant'))
+    if (code === 410 || code === 409 || (code === 400 && body?.error === 'invalid_grant')) {
       return 'over';
+    }
     if (code === 503 || code === 504) return 'unknown';
     if (code !== 429) this.#to.surprise(`${object}: ${code} ${bytes.toString().slice(0, 200)}`);
     return undefined;
@@ -207,8 +209,9 @@ export class Racer {
               () => 0,
             );
           if (code === 401) return;
-          if (code === 200)
+          if (code === 200) {
             this.#to.calls.push({ type: 'accepted', session, start: asked, end: this.#to.now() });
+          }
         }
       }),
     );

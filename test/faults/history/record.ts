@@ -133,16 +133,21 @@ async function calm(to: Recorder, watchers: readonly Watcher[]): Promise<void> {
  */
 async function finish(to: Recorder, writer: Writer): Promise<ReadonlyMap<string, number>> {
   const last = new Map<string, number>();
-  for (const shard of shards)
+  for (const shard of shards) {
     for (const key of keys) {
       for (let code: number | undefined; code !== 200; ) {
         code = await writer.patch(key, undefined, shard);
-        if (code === 404) await writer.create(key, shard);
-        else if (code === 403) throw new Error('the operator may not write any more');
-        else if (code !== 200) await pause(50);
+        if (code === 404) {
+          await writer.create(key, shard);
+        } else if (code === 403) {
+          throw new Error('the operator may not write any more');
+        } else if (code !== 200) {
+          await pause(50);
+        }
       }
       const written = to.calls.at(-1) as { revision: number };
       last.set(key, written.revision).set('', written.revision);
     }
+  }
   return last;
 }

@@ -25,8 +25,9 @@ export function isLinearizable<State>(
   initial: State,
   nameOf: (state: State) => string = JSON.stringify,
 ): boolean {
-  if (operations.length > mostOperations)
+  if (operations.length > mostOperations) {
     throw new RangeError(`${operations.length} operations are more than ${mostOperations}`);
+  }
   const sorted = [...operations].sort((a, b) => a.start - b.start);
   const must = sorted.reduce(
     (all, { end }, i) => (end === undefined ? all : all | (1n << BigInt(i))),
@@ -46,8 +47,9 @@ export function isLinearizable<State>(
     const firstEnd = Math.min(...left.map(({ operation }) => operation.end ?? Infinity));
     for (const { operation, i } of left) {
       if (operation.start > firstEnd) break;
-      for (const next of operation.step(state))
+      for (const next of operation.step(state)) {
         open.push({ done: done | (1n << BigInt(i)), state: next });
+      }
     }
   }
   return false;

@@ -43,8 +43,11 @@ export function simulated(seed: number, length: number): History {
         ...(verb !== 'delete' && { value: `v${i}`, label: chance.next() < 0.5 ? 'a' : 'b' }),
       };
       log.push(change);
-      if (verb === 'delete') stands.delete(key);
-      else stands.set(key, change);
+      if (verb === 'delete') {
+        stands.delete(key);
+      } else {
+        stands.set(key, change);
+      }
       const facts = {
         type: 'write' as const,
         verb,
@@ -57,7 +60,7 @@ export function simulated(seed: number, length: number): History {
           ? { ...facts, start: span.start, outcome: 'unknown' }
           : { ...facts, ...span, outcome: 'done', uid, ...(verb !== 'delete' && { revision }) },
       );
-    } else if (die < 0.6)
+    } else if (die < 0.6) {
       calls.push({
         type: 'write',
         verb: 'patch',
@@ -67,14 +70,14 @@ export function simulated(seed: number, length: number): History {
         ...span,
         outcome: 'refused',
       });
-    else if (die < 0.8)
+    } else if (die < 0.8) {
       calls.push({
         type: 'get',
         key,
         ...span,
         ...(held && { revision: held.revision, value: held.value! }),
       });
-    else {
+    } else {
       const label = chance.next() < 0.5 ? 'a' : undefined;
       const items: Item[] = [...stands.values()]
         .filter((stand) => !label || stand.label === label)

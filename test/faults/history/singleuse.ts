@@ -9,8 +9,11 @@ export function usesOf({ calls }: History): ReadonlyMap<string, readonly Use[]> 
   for (const call of calls) {
     if (call.type !== 'use') continue;
     const uses = objects.get(call.object);
-    if (uses) uses.push(call);
-    else objects.set(call.object, [call]);
+    if (uses) {
+      uses.push(call);
+    } else {
+      objects.set(call.object, [call]);
+    }
   }
   return objects;
 }
@@ -31,8 +34,9 @@ export function singleUse(history: History): string[] {
     );
     if (judged.length > mostTries) faults.push(`${object} had ${judged.length} tries judged`);
     const left = judged.flatMap(({ triesLeft }) => (triesLeft === undefined ? [] : [triesLeft]));
-    if (new Set(left).size < left.length)
+    if (new Set(left).size < left.length) {
       faults.push(`${object} had two tries that left as many: ${left.join(' ')}`);
+    }
     return faults;
   });
 }

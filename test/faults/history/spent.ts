@@ -67,8 +67,9 @@ function wrong(use: Use, state: Single): Single[] {
 }
 
 function take(use: Use, id: number, state: Single): Single[] {
-  if (state.used || state.tries === 0)
+  if (state.used || state.tries === 0) {
     return answers(use, 'over') ? [{ ...state, refused: [...state.refused, id].sort() }] : [];
+  }
   return [{ ...state, tries: state.tries - 1, taken: [...state.taken, id].sort() }];
 }
 

@@ -48,11 +48,13 @@ export function historySuite(
     );
 
     afterAll(() => {
-      if (faults > 1)
+      if (faults > 1) {
         process.stderr.write(
           `the history is kept in ${file}; VESTIBULE_HISTORY=${file} checks it again\n`,
         );
-      else if (!kept) rmSync(file, { force: true });
+      } else if (!kept) {
+        rmSync(file, { force: true });
+      }
     });
 
     test.each(Object.keys(checks))('%s', (check) => {
@@ -72,13 +74,15 @@ export function historySuite(
         writes.filter(({ outcome, expects }) => outcome === 'done' && expects !== undefined).length,
       ).toBeGreaterThan(5);
       expect(history.faults.length).toBeGreaterThanOrEqual(Math.floor(seconds / 10));
-      for (const type of ['get', 'list', 'use', 'signout', 'accepted'] as const)
+      for (const type of ['get', 'list', 'use', 'signout', 'accepted'] as const) {
         expectFor(type, countOf(history, type) > 0).toEqual(true);
-      for (const { name: of, steps } of history.tracks)
+      }
+      for (const { name: of, steps } of history.tracks) {
         expectFor(of, [
           steps.filter(({ step }) => step === 'received').length > 5,
           steps.filter(({ step }) => step === 'opened').length > 1,
         ]).toEqual([true, true]);
+      }
     });
 
     test('every answer is right or explained by a fault', () => {

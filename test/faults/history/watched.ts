@@ -23,8 +23,11 @@ export function expectedOf(
   const groups = new Map<number, Received[]>();
   for (const change of log) {
     const before = stands.get(change.key);
-    if (change.value === undefined) stands.delete(change.key);
-    else stands.set(change.key, change);
+    if (change.value === undefined) {
+      stands.delete(change.key);
+    } else {
+      stands.set(change.key, change);
+    }
     if (key !== undefined && change.key !== key) continue;
     const selected = (one: Change | undefined): boolean =>
       one?.value !== undefined && (label === undefined || one.label === label);
@@ -59,25 +62,30 @@ function trackFaults(
     if (group.length === 0) return;
     const { revision } = group[0]!;
     const [seen, due] = [group.map(words).sort(), (expected.get(revision) ?? []).map(words).sort()];
-    if (JSON.stringify(seen) !== JSON.stringify(due))
+    if (JSON.stringify(seen) !== JSON.stringify(due)) {
       faults.push(`received ${seen.join(', ')} where the log has ${due.join(', ') || 'nothing'}`);
+    }
     done = revision;
     group = [];
   };
   const skipped = (until: number): void => {
-    for (const revision of revisions)
-      if (revision > done && revision < until)
+    for (const revision of revisions) {
+      if (revision > done && revision < until) {
         faults.push(`did not receive ${expected.get(revision)!.map(words).join(', ')}`);
+      }
+    }
   };
   for (const step of steps) {
     if (step.step === 'opened') {
       close();
-      if (step.from !== done)
+      if (step.from !== done) {
         faults.push(`the recorder itself went on from ${step.from} instead of ${done}`);
+      }
     } else if (step.step === 'listed') {
       close();
-      if (step.revision < done)
+      if (step.revision < done) {
         faults.push(`listed as of ${step.revision} after it had come to ${done}`);
+      }
       done = step.revision;
     } else if (step.step === 'reached') {
       close();
@@ -85,9 +93,9 @@ function trackFaults(
       done = Math.max(done, step.revision);
     } else {
       if (group.length > 0 && group[0]!.revision !== step.revision) close();
-      if (step.revision <= done)
+      if (step.revision <= done) {
         faults.push(`received ${words(step)} after it had come to ${done}`);
-      else {
+      } else {
         if (group.length === 0) skipped(step.revision);
         group.push(step);
       }

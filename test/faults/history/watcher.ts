@@ -43,8 +43,9 @@ export class Watcher {
       if (
         listed &&
         ((await this.#watch(place)) === 'late' || (!this.#to.over && this.#to.chance.next() < 0.15))
-      )
+      ) {
         listed = false;
+      }
       await pause(20);
     }
   }
@@ -54,8 +55,12 @@ export class Watcher {
    * then stops.
    */
   async finish(due: number, milliseconds: number): Promise<void> {
-    for (const end = performance.now() + milliseconds; this.#at < due && performance.now() < end; )
+    for (
+      const end = performance.now() + milliseconds;
+      this.#at < due && performance.now() < end;
+    ) {
       await pause(20);
+    }
     this.#stopped = true;
     this.#cut();
     this.#steps.push({ step: 'reached', revision: due });
@@ -95,8 +100,9 @@ export class Watcher {
         (res) => {
           if (res.statusCode !== 200) {
             res.resume();
-            if (res.statusCode !== 503 && res.statusCode !== 429)
+            if (res.statusCode !== 503 && res.statusCode !== 429) {
               this.#to.surprise(`${this.#name}: a watch was answered ${res.statusCode}`);
+            }
             return;
           }
           this.opened += 1;
@@ -124,14 +130,16 @@ export class Watcher {
   /** Whether it is too late to go on. */
   #take({ type, object }: { type: string; object: any }): boolean {
     if (type === 'ERROR') {
-      if (object.code !== 410 && object.code !== 503)
+      if (object.code !== 410 && object.code !== 503) {
         this.#to.surprise(`${this.#name}: ${JSON.stringify(object).slice(0, 200)}`);
+      }
       return object.code === 410;
     }
     const revision = Number(object.metadata.resourceVersion);
     this.#at = revision;
-    if (type === 'BOOKMARK') this.#steps.push({ step: 'reached', revision });
-    else if (keys.includes(object.metadata.name))
+    if (type === 'BOOKMARK') {
+      this.#steps.push({ step: 'reached', revision });
+    } else if (keys.includes(object.metadata.name)) {
       this.#steps.push({
         step: 'received',
         type: type as 'ADDED',
@@ -139,6 +147,7 @@ export class Watcher {
         revision,
         value: object.spec.displayName,
       });
+    }
     return false;
   }
 }

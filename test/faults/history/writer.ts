@@ -28,14 +28,19 @@ export class Writer {
     const { chance } = this.#to;
     const key = this.#to.pick(keys);
     const die = chance.next();
-    if (die < 0.36)
+    if (die < 0.36) {
       await this.patch(key, undefined, chance.next() < 0.2 ? this.#to.pick(shards) : undefined);
-    else if (die < 0.58) await this.patch(key, this.#seen.get(key));
-    else if (die < 0.68) await this.create(key, this.#to.pick(shards));
-    else if (die < 0.76)
+    } else if (die < 0.58) {
+      await this.patch(key, this.#seen.get(key));
+    } else if (die < 0.68) {
+      await this.create(key, this.#to.pick(shards));
+    } else if (die < 0.76) {
       await this.remove(key, chance.next() < 0.5 ? this.#seen.get(key) : undefined);
-    else if (die < 0.9) await this.get(key);
-    else await this.list(chance.next() < 0.5 ? this.#to.pick(shards) : undefined);
+    } else if (die < 0.9) {
+      await this.get(key);
+    } else {
+      await this.list(chance.next() < 0.5 ? this.#to.pick(shards) : undefined);
+    }
   }
 
   /** Answers the code, and the revision where it was done. */
@@ -76,8 +81,9 @@ export class Writer {
     const reply = await this.#ask(this.#to.place(), 'GET', `groups/${key}`);
     const end = this.#to.now();
     if (typeof reply === 'string') return;
-    if (reply.code === 404) this.#to.calls.push({ type: 'get', key, start, end });
-    else if (reply.code === 200) {
+    if (reply.code === 404) {
+      this.#to.calls.push({ type: 'get', key, start, end });
+    } else if (reply.code === 200) {
       const revision = Number(reply.body.metadata.resourceVersion);
       this.#seen.set(key, revision);
       this.#to.calls.push({
@@ -88,7 +94,9 @@ export class Writer {
         revision,
         value: reply.body.spec.displayName,
       });
-    } else this.#odd('GET', reply);
+    } else {
+      this.#odd('GET', reply);
+    }
   }
 
   async list(label?: string): Promise<number | undefined> {
@@ -167,14 +175,21 @@ export class Writer {
       ...(type && { type }),
     });
     if (reply === 'unsent') await pause(50);
-    if (typeof reply !== 'string')
+    if (typeof reply !== 'string') {
       this.#to.codes.set(reply.code, (this.#to.codes.get(reply.code) ?? 0) + 1);
+    }
     return reply;
   }
 
   #odd(what: string, reply: Reply): void {
-    if (typeof reply === 'string' || reply.code === 503 || reply.code === 504 || reply.code === 429)
+    if (
+      typeof reply === 'string' ||
+      reply.code === 503 ||
+      reply.code === 504 ||
+      reply.code === 429
+    ) {
       return;
+    }
     this.#to.surprise(`${what}: ${reply.code} ${JSON.stringify(reply.body).slice(0, 200)}`);
   }
 }

@@ -11,8 +11,11 @@ let offset = 0;
 
 class JumpingDate extends RealDate {
   constructor(...given) {
-    if (given.length === 0) super(JumpingDate.now());
-    else super(...given);
+    if (given.length === 0) {
+      super(JumpingDate.now());
+    } else {
+      super(...given);
+    }
   }
   static now() {
     return RealDate.now() + offset;

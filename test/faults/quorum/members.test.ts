@@ -126,7 +126,7 @@ test('the leader is killed: nothing acknowledged is lost', async () => {
   }
 });
 
-if (whole)
+if (whole) {
   test('the leader is paused for five seconds: as after its death', async () => {
     const leader = await quorum.leader();
     let paused = 0;
@@ -149,6 +149,7 @@ if (whole)
     if (major === 3 && patch < floor) return;
     expect(traffic.stale).toEqual([]);
   });
+}
 
 const watching = 'groups?watch=true&allowWatchBookmarks=true';
 
@@ -255,9 +256,13 @@ describe.each(whole ? (['holds', 'resets'] as const) : (['holds'] as const))(
       let [cut, mended, unready, back] = [0, 0, 0, 0];
       const traffic = await during(async (one) => {
         cut = one.now();
-        for (const link of quorum.lines(0))
-          if (how === 'holds') link.hole();
-          else link.cut();
+        for (const link of quorum.lines(0)) {
+          if (how === 'holds') {
+            link.hole();
+          } else {
+            link.cut();
+          }
+        }
         await at(1, tab).delete('sessions/~').is(200);
         await settles(
           () => codeOf(at(0, tab).get('accounts/~')),

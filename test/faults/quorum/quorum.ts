@@ -125,11 +125,13 @@ export class Quorum {
    */
   isolate(member: number, how: 'whole' | 'one-way' = 'whole'): void {
     for (const [other, link] of this.#peers.entries()) {
-      if (other === member)
+      if (other === member) {
         for (const [from, id] of this.#ids.entries()) {
           if (from !== member) link.hole(how === 'whole' ? 'both' : 'forth', id);
         }
-      else link.hole(how === 'whole' ? 'both' : 'back', this.#ids[member]!);
+      } else {
+        link.hole(how === 'whole' ? 'both' : 'back', this.#ids[member]!);
+      }
     }
   }
 
@@ -153,7 +155,7 @@ export class Quorum {
 
   /** Resolves once every replica is ready. */
   async ready(): Promise<void> {
-    for (const replica of this.replicas)
+    for (const replica of this.replicas) {
       await settles(
         () =>
           replica
@@ -165,6 +167,7 @@ export class Quorum {
             ),
         (code) => code === 200,
       );
+    }
   }
 
   async end(): Promise<void> {

@@ -75,13 +75,14 @@ async function fill(): Promise<string[]> {
 }
 
 const quorumWide = async (path: string, body: object): Promise<void> => {
-  for (const { endpoint } of quorum.members)
+  for (const { endpoint } of quorum.members) {
     await (
       await fetch(`${endpoint}/v3/maintenance/${path}`, {
         method: 'POST',
         body: JSON.stringify(body),
       })
     ).text();
+  }
 };
 
 test('etcd is out of space: sign-out and revocation go on, all else is 503', async () => {
@@ -146,8 +147,9 @@ test('etcd is out of space: sign-out and revocation go on, all else is 503', asy
   const session = (await notified.get('sessions/~').is(200)).body.metadata.name;
   const ended = (await at(1, notified).delete('sessions/~').is(200)).body;
   expect(ended.status.signOut.clients).toEqual([{ name: 'notified-app', state: 'GaveUp' }]);
-  for (const replica of [0, 1])
+  for (const replica of [0, 1]) {
     await at(replica, notified).get('accounts/~').fails(401, 'Unauthorized');
+  }
   await at(0, operator).get(`sessions/${session}`).fails(404, 'NotFound');
 
   const { name } = (await revoking.tab.get('accounts/~').is(200)).body.metadata;
@@ -175,14 +177,16 @@ test('etcd is out of space: sign-out and revocation go on, all else is 503', asy
     alarms.every((text) => text.includes('NOSPACE')),
   ]).toEqual([true, true]);
   while (performance.now() - full < 12_000) await pause(100);
-  for (const replica of quorum.replicas)
+  for (const replica of quorum.replicas) {
     await replica.tab().get('/readyz', { plain: true }).is(200);
+  }
 
-  while (keys.length > 0)
+  while (keys.length > 0) {
     await storage.commit(
       [],
       keys.splice(0, 90).map((key) => ({ delete: key })),
     );
+  }
   await quorum.compact();
   const freed = performance.now();
   await settles(
@@ -196,8 +200,9 @@ test('etcd is out of space: sign-out and revocation go on, all else is 503', asy
             ).json() as Promise<{ alarms?: { memberID: string }[] }>,
         ),
       )) {
-        for (const { memberID } of raised)
+        for (const { memberID } of raised) {
           await quorumWide('alarm', { action: 'DEACTIVATE', memberID, alarm: 'NOSPACE' });
+        }
       }
       return at(0, operator)
         .post('groups', { metadata: { name: 'room' }, spec: { displayName: 'x' } })
@@ -217,7 +222,8 @@ test('etcd is out of space: sign-out and revocation go on, all else is 503', asy
       })
     ).body.error,
   ).toBe('invalid_grant');
-  for (const replica of [0, 1])
+  for (const replica of [0, 1]) {
     await at(replica, leaving.tab).get('accounts/~').fails(401, 'Unauthorized');
+  }
   expect(client.tokens).toEqual([]);
 });

@@ -202,7 +202,8 @@ export function percentile(exchanges: readonly Exchange[], share: number): numbe
 /** Figures of some requests in a line. */
 export function figures(exchanges: readonly Exchange[]): string {
   const codes = new Map<string, number>();
-  for (const { code } of exchanges)
+  for (const { code } of exchanges) {
     codes.set(String(code ?? 'none'), (codes.get(String(code ?? 'none')) ?? 0) + 1);
+  }
   return `${exchanges.length} requests (${[...codes].map(([code, count]) => `${count} × ${code}`).join(', ')}), median ${percentile(exchanges, 0.5).toFixed(0)} ms, p99 ${percentile(exchanges, 0.99).toFixed(0)} ms, longest ${percentile(exchanges, 1).toFixed(0)} ms`;
 }

@@ -177,8 +177,11 @@ describe('a logo', () => {
     const encodeDamaged = async (): Promise<void> => {
       for (let file = damaged.pop(); file; file = damaged.pop()) {
         const outcome = await encode(file);
-        if ('png' in outcome) expect(PNG.sync.read(outcome.png).width).toBeLessThanOrEqual(512);
-        else expect(outcome.fault).toMatch(/^(must|has) /);
+        if ('png' in outcome) {
+          expect(PNG.sync.read(outcome.png).width).toBeLessThanOrEqual(512);
+        } else {
+          expect(outcome.fault).toMatch(/^(must|has) /);
+        }
       }
     };
     await Promise.all([encodeDamaged(), encodeDamaged(), encodeDamaged(), encodeDamaged()]);

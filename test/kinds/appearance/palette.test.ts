@@ -75,8 +75,9 @@ describe('an accent colour', () => {
   });
 
   test('is compared with the backgrounds that the pages have', () => {
-    for (const scheme of ['light', 'dark'] as const)
+    for (const scheme of ['light', 'dark'] as const) {
       expect(tokensOf(scheme)).toMatchObject(backgrounds[scheme]);
+    }
   });
 
   test('sets properties that the pages use, and no others', () => {

@@ -122,8 +122,9 @@ const flip =
  */
 function numbersOf(signature: Buffer): number[] {
   const all = [...signature.keys()];
-  if (signature[0] !== 0x30 || signature[1] !== signature.length - 2 || signature[2] !== 2)
+  if (signature[0] !== 0x30 || signature[1] !== signature.length - 2 || signature[2] !== 2) {
     return all;
+  }
   const second = 4 + signature[3]!;
   const framing = new Set([
     0,

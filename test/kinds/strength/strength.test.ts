@@ -92,7 +92,7 @@ describe.each(stores)('strength at an address, on %s', (store) => {
       flags: ['--limit-factor', '1000', '--operators', 'op@example.test'],
     });
     world = new World(service);
-    for (let from = 0; from < sequences * 2; from += namedPerGroup)
+    for (let from = 0; from < sequences * 2; from += namedPerGroup) {
       await service.store.change(service.store.systemCall(), (tx) =>
         tx.create(Group, {
           metadata: { name: `leads-${from}` },
@@ -102,6 +102,7 @@ describe.each(stores)('strength at an address, on %s', (store) => {
           },
         }),
       );
+    }
   });
   afterAll(async () => {
     clock.release();
@@ -203,8 +204,9 @@ describe.each(stores)('strength at an address, on %s', (store) => {
           });
           for (const session of model.sessions) {
             const caller = await world.callerOf(session);
-            if (caller?.assurance === phishingResistant)
+            if (caller?.assurance === phishingResistant) {
               expect(Date.now()).toBeGreaterThanOrEqual(model.full.get(caller.account)!);
+            }
           }
         }
         phrCount += model.phrCount;

@@ -190,8 +190,9 @@ export class World {
   async callerOf(session: string): Promise<Extract<Caller, { type: 'Account' }> | undefined> {
     const held = await this.#store.reader(Session).get(session);
     const account = held && (await this.#store.reader(Account).get(held.status.account));
-    if (!account || held.metadata.deletionTimestamp || account.metadata.deletionTimestamp)
+    if (!account || held.metadata.deletionTimestamp || account.metadata.deletionTimestamp) {
       return undefined;
+    }
     if (!isSessionValid(account, session, held.internal.loginSeconds)) return undefined;
     const { methods, assurance } = held.status;
     const groups = await this.#store

@@ -113,9 +113,11 @@ export function adapterCases(
       );
       const { entries } = await storage.list(prefixRange('oidc/'));
       expect(entries.length).toBeGreaterThan(0);
-      for (const { key, value } of entries)
-        for (const secret of [id, uid, 'plain-as-day'])
+      for (const { key, value } of entries) {
+        for (const secret of [id, uid, 'plain-as-day']) {
           expect(key + value.toString('latin1')).not.toContain(secret);
+        }
+      }
     });
 
     test('refuses an object without an end, and takes ends in the past as one second', async () => {
@@ -215,9 +217,11 @@ export function adapterCases(
           Array.from({ length: 50 }, () => adapter(model).consume(id)),
         );
         expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-        for (const attempt of tries)
-          if (attempt.status === 'rejected')
+        for (const attempt of tries) {
+          if (attempt.status === 'rejected') {
             expect(attempt.reason).toMatchObject({ error: 'invalid_grant', statusCode: 400 });
+          }
+        }
         expect(await adapter('Grant').find(grantId)).toBeUndefined();
         expect(await adapter('AccessToken').find(sibling)).toBeUndefined();
       },
@@ -230,9 +234,11 @@ export function adapterCases(
         Array.from({ length: 50 }, () => adapter('PushedAuthorizationRequest').consume(id)),
       );
       expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      for (const attempt of tries)
-        if (attempt.status === 'rejected')
+      for (const attempt of tries) {
+        if (attempt.status === 'rejected') {
           expect(attempt.reason).toMatchObject({ error: 'invalid_request_uri' });
+        }
+      }
     });
 
     test('a missing object is used up already', async () => {
@@ -254,8 +260,9 @@ export function adapterCases(
     test('revokes by grant in pages, one model at a time', async () => {
       const grantId = await grant();
       const ids = Array.from({ length: 130 }, newID);
-      for (const id of ids)
+      for (const id of ids) {
         await adapter('AccessToken').upsert(id, { jti: id, grantId, exp: seconds() + 60 }, 60);
+      }
       const refresh = newID();
       await adapter('RefreshToken').upsert(
         refresh,

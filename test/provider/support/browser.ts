@@ -144,9 +144,11 @@ export class Browser {
     this.sent.push(set);
     const key = `${set.name} ${set.path}`;
     const expires = set.attributes.expires;
-    if (set.value === '' || (typeof expires === 'string' && Date.parse(expires) <= Date.now()))
+    if (set.value === '' || (typeof expires === 'string' && Date.parse(expires) <= Date.now())) {
       this.jar.delete(key);
-    else this.jar.set(key, set);
+    } else {
+      this.jar.set(key, set);
+    }
   }
 }
 

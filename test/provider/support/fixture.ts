@@ -75,8 +75,9 @@ export function counting(storage: Storage): Storage & { commits: number; reads: 
             'put' in write &&
             /^(objects\/policydecisions|oidc\/client-report|limits)\//.test(write.put),
         )
-      )
+      ) {
         counted.commits += 1;
+      }
       return storage.commit(...args);
     },
   };
@@ -256,13 +257,15 @@ export class House {
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
     const path = request.url!.split('?')[0]!;
-    if (path.startsWith('/oauth2/') || path.startsWith('/.well-known/') || !path.startsWith('/'))
+    if (path.startsWith('/oauth2/') || path.startsWith('/.well-known/') || !path.startsWith('/')) {
       return void this.identity.handle(request, response, 'network-of-tests', 'audit-id-of-tests');
+    }
     const act = /^\/api\/v1alpha1\/interactions\/([a-z2-7]+)\/(\w+)$/.exec(path);
-    if (act)
+    if (act) {
       return void this.#act(act[1]!, act[2]!, request, response).catch((error: Error) =>
         response.writeHead(500).end(error.stack),
       );
+    }
     response.writeHead(200, { 'Content-Type': 'text/plain' }).end(path);
   }
 
@@ -325,12 +328,12 @@ export class House {
         clientUID: known?.metadata.uid ?? '',
         decided: Date.now(),
       };
-      if (old)
+      if (old) {
         await tx.update(Grant, name, (next) => {
           next.spec.scopes = scopes;
           next.internal = internal;
         });
-      else
+      } else {
         await tx.create(Grant, {
           metadata: { name },
           spec: { scopes },
@@ -342,9 +345,11 @@ export class House {
           },
           internal,
         });
+      }
       return tx.update(Interaction, before.metadata.name, (next) => {
-        if (next.status.phase !== 'ConsentRequired')
+        if (next.status.phase !== 'ConsentRequired') {
           throw new Error(`phase is ${next.status.phase}`);
+        }
         next.status.phase = 'Completed';
         next.internal.consent = { scopes, rejected: internal.rejected };
       });

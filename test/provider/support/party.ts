@@ -205,8 +205,9 @@ export class Party {
       insecure,
     );
     const tokens = await oauth.processRefreshTokenResponse(this.server, this.client, response);
-    if (tokens.id_token)
+    if (tokens.id_token) {
       await oauth.validateApplicationLevelSignature(this.server, response, insecure);
+    }
     return tokens;
   }
 

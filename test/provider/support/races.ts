@@ -24,8 +24,9 @@ export function races(
       two = await House.open({ storage: opened.storages[1], baseURL: one.baseURL });
     });
     afterAll(async () => {
-      for (const house of [one, two])
+      for (const house of [one, two]) {
         expect(house.identity.counts.get('server_error') ?? 0).toBe(0);
+      }
       await one.close();
       await two.close();
       await opened.close();
@@ -52,8 +53,9 @@ export function races(
           },
         });
         const body = (await response.json()) as Record<string, string>;
-        if (!repeats.allows(`${response.status} ${body.error_description}`))
+        if (!repeats.allows(`${response.status} ${body.error_description}`)) {
           return { status: response.status, body };
+        }
       }
     }
 
@@ -77,8 +79,9 @@ export function races(
       );
       const good = answers.filter(({ status }) => status === 200);
       expect(good).toHaveLength(1);
-      for (const { status, body } of answers)
+      for (const { status, body } of answers) {
         if (status !== 200) expect([status, body.error]).toEqual([400, 'invalid_grant']);
+      }
       expect(await userinfo(good[0]!.body.access_token!)).toBe(401);
       return good[0]!;
     }
@@ -220,10 +223,11 @@ export function races(
             return rp.redeem(back.location!, begun);
           }),
         );
-        for (const [i, tokens] of results.entries())
+        for (const [i, tokens] of results.entries()) {
           expect(
             await oidc.fetchUserInfo(parties[i + 1]!.config, tokens.access_token, account),
           ).toMatchObject({ sub: account });
+        }
         expect((await one.sessions(account))[0]!.status.clients).toHaveLength(6);
       });
 

@@ -78,8 +78,9 @@ export class RelyingParty {
   ): Promise<Awaited<ReturnType<typeof oidc.authorizationCodeGrant>>> {
     const begun = await this.begin(parameters);
     const back = await browser.authorize(begun.url, person);
-    if (!back.location)
+    if (!back.location) {
       throw new Error(`no way back: ${back.status} ${back.url.pathname} ${back.text}`);
+    }
     return this.redeem(back.location, begun);
   }
 }

@@ -23,8 +23,9 @@ export function commitCases(open: OpenStore): void {
 
   withStore(open, 'a commit is one revision for all its keys', async (storage) => {
     const revision = await put(storage, { a: '1', b: '2', c: '3' });
-    for (const key of ['a', 'b', 'c'])
+    for (const key of ['a', 'b', 'c']) {
       expect((await storage.get(key)).entry?.revision).toBe(revision);
+    }
   });
 
   withStore(open, 'checks of revision, absent and present hold or lose', async (storage) => {

@@ -10,7 +10,7 @@ export function groupCases(open: OpenStore): void {
     const results = await Promise.allSettled(
       Array.from({ length: 200 }, (_, i) => {
         if (i === 50) return storage.commit([], [{ put: 'big', value: Buffer.alloc(2 << 20) }]);
-        if (i === 100)
+        if (i === 100) {
           return storage.commit(
             [],
             [
@@ -18,11 +18,13 @@ export function groupCases(open: OpenStore): void {
               { put: 'twice', value: bytes('2') },
             ],
           );
-        if (i === 150)
+        }
+        if (i === 150) {
           return storage.commit(
             [{ key: 'n', is: 'present' }],
             [{ put: 'lost', value: bytes('x') }],
           );
+        }
         return storage.commit([], [{ put: `k${i}`, value: bytes(String(i)) }]);
       }),
     );

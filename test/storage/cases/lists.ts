@@ -27,11 +27,12 @@ export function listCases(open: OpenStore): void {
       await storage.count({ start: 'c/b', end: 'c/c' }),
       await storage.count(prefixRange('nothing/')),
     ]).toEqual([2, 1, 0]);
-    for (let i = 0; i < 10_100; i += 100)
+    for (let i = 0; i < 10_100; i += 100) {
       await put(
         storage,
         Object.fromEntries(Array.from({ length: 100 }, (_, j) => [numbered(i + j), ''])),
       );
+    }
     await remove(storage, numbered(3), numbered(9_000));
     expect(await storage.count(prefixRange('n/'))).toBe(10_098);
   });
@@ -120,13 +121,14 @@ export function listCases(open: OpenStore): void {
   );
 
   withStore(open, 'how many follow is counted up to a thousand', async (storage) => {
-    for (let i = 0; i < 1200; i += 100)
+    for (let i = 0; i < 1200; i += 100) {
       made(
         await storage.commit(
           [],
           Array.from({ length: 100 }, (_, j) => ({ put: numbered(i + j), value: bytes('x') })),
         ),
       );
+    }
     for (const [limit, more] of [
       [1, 1000],
       [199, 1000],
@@ -137,10 +139,11 @@ export function listCases(open: OpenStore): void {
       [5000, 0],
     ]) {
       expect((await storage.list(everything, { limit: limit! })).more).toBe(more);
-      for (const ahead of [1, 7])
+      for (const ahead of [1, 7]) {
         expect((await storage.list(everything, { limit: limit!, ahead })).more).toBe(
           Math.min(more!, ahead),
         );
+      }
     }
   });
 

@@ -97,11 +97,16 @@ class Model {
   }
 
   async take(step: Step): Promise<void> {
-    if ('commit' in step) await this.#commit(step.commit);
-    else if ('list' in step) await this.#list(step.list);
-    else await this.#compact(this.#back(step.compact.back)[0]);
-    for (const key of keys)
+    if ('commit' in step) {
+      await this.#commit(step.commit);
+    } else if ('list' in step) {
+      await this.#list(step.list);
+    } else {
+      await this.#compact(this.#back(step.compact.back)[0]);
+    }
+    for (const key of keys) {
       expect((await this.#storage.get(key)).entry).toEqual(this.#now.get(key));
+    }
   }
 
   get #now(): Snapshot {
@@ -128,9 +133,11 @@ class Model {
       ),
     );
     expect(result.committed).toBe(failed.size === 0);
-    if (result.committed) this.#apply(result.revision, writes);
-    else
+    if (result.committed) {
+      this.#apply(result.revision, writes);
+    } else {
       expect(result.winners).toEqual(new Map([...failed].map((key) => [key, this.#now.get(key)])));
+    }
   }
 
   #expectation({ key, is }: DrawnCheck): Check['is'] {
@@ -147,8 +154,11 @@ class Model {
   #apply(revision: Revision, writes: readonly [string, string | undefined][]): void {
     const next = new Map(this.#now);
     for (const [key, value] of writes) {
-      if (value === undefined) next.delete(key);
-      else next.set(key, { key, value: bytes(value), revision });
+      if (value === undefined) {
+        next.delete(key);
+      } else {
+        next.set(key, { key, value: bytes(value), revision });
+      }
     }
     const changed = writes.some(([key, value]) => value !== undefined || this.#now.has(key));
     expect(revision).toBeGreaterThanOrEqual(this.#states.at(-1)![0] + (changed ? 1 : 0));

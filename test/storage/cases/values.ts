@@ -24,8 +24,9 @@ export function valueCases(open: OpenStore): void {
         [],
         values.map((value, i) => ({ put: `v${i}`, value })),
       );
-      for (const [i, value] of values.entries())
+      for (const [i, value] of values.entries()) {
         expect((await storage.get(`v${i}`)).entry?.value.equals(value)).toBe(true);
+      }
       expect((await storage.list(everything)).entries.map(({ value }) => value.length)).toEqual([
         0, 1, 40, 256,
       ]);
@@ -39,7 +40,7 @@ export function valueCases(open: OpenStore): void {
       const part = () => Buffer.from('x'.repeat(300)); // of the pool of small buffers
       const { revision } = await storage.get('v/a');
       const watched = new Watched(storage, 'v/', revision);
-      for (let i = 0; i < 3; i += 1)
+      for (let i = 0; i < 3; i += 1) {
         made(
           await storage.commit(
             [],
@@ -49,6 +50,7 @@ export function valueCases(open: OpenStore): void {
             ],
           ),
         );
+      }
       await watched.until(() => watched.changes.length === 6);
       await watched.stop();
       const { entry } = await storage.get('v/a');
@@ -61,8 +63,9 @@ export function valueCases(open: OpenStore): void {
         ...entries,
         ...watched.changes.flatMap((change) => [change.entry, change.before]),
       ];
-      for (const { value } of values.filter((value) => value !== undefined))
+      for (const { value } of values.filter((value) => value !== undefined)) {
         expect(value.buffer.byteLength - value.length).toBeLessThanOrEqual(recordHeaderBytes);
+      }
     },
   );
 
@@ -76,13 +79,14 @@ export function valueCases(open: OpenStore): void {
         'k'.repeat(limits.keyBytes),
         'k'.repeat(limits.keyBytes - 1),
       ].sort();
-      for (const part of [keys.slice(0, 50), keys.slice(50)])
+      for (const part of [keys.slice(0, 50), keys.slice(50)]) {
         made(
           await storage.commit(
             [],
             part.map((key) => ({ put: key, value: bytes(key) })),
           ),
         );
+      }
       const { entries } = await storage.list({ start: '!', end: '~~' });
       expect(entries.map(({ key }) => key)).toEqual(keys);
       for (const { key, value } of entries) expect(value.toString()).toBe(key);
@@ -127,8 +131,9 @@ export function valueCases(open: OpenStore): void {
   withStore(open, 'pages over every message limit are put together', async (storage) => {
     const { revision } = await storage.get('a');
     const watched = new Watched(storage, 'l', revision);
-    for (let i = 0; i < 6; i++)
+    for (let i = 0; i < 6; i++) {
       made(await storage.commit([], [{ put: `l${i}`, value: Buffer.alloc(900_000, i) }]));
+    }
     const { entries, more } = await answered(() => storage.list(everything));
     expect(entries.map(({ value }) => value.equals(Buffer.alloc(900_000, value[0]!)))).toEqual(
       Array.from({ length: 6 }, () => true),

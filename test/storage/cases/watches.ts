@@ -74,7 +74,7 @@ export function watchCases(open: OpenStore): void {
     },
   );
 
-  for (const newValuesOnly of [false, true])
+  for (const newValuesOnly of [false, true]) {
     withStore(
       open,
       `a watch marks that it has caught up, and how far others have come${newValuesOnly ? ', for new values too' : ''}`,
@@ -90,6 +90,7 @@ export function watchCases(open: OpenStore): void {
         await watched.stop();
       },
     );
+  }
 
   withStore(open, 'a mark never comes before a change it covers', async (storage) => {
     const from = await put(storage, { 'w/a': '1' });
@@ -111,10 +112,11 @@ export function watchCases(open: OpenStore): void {
       const batchOf = new Map(
         watched.batches.flatMap(({ changes }, place) => changes.map(({ key }) => [key, place])),
       );
-      for (const [key, revision] of acknowledged)
+      for (const [key, revision] of acknowledged) {
         expect(batchOf.get(key)).toBeLessThanOrEqual(
           watched.batches.findIndex((batch) => batch.revision >= revision),
         );
+      }
       await watched.stop();
     }
   });

@@ -133,8 +133,9 @@ export async function aggregate(
 async function declareRoles(cluster: KubeAPIServer): Promise<void> {
   if (
     (await cluster.as('admin').get(`/api/v1/namespaces/${namespace}`, { plain: true })).code === 200
-  )
+  ) {
     return;
+  }
   const rules = (resources: string[], verbs: string[]): object[] => [
     { apiGroups: ['id.vestibule.org'], resources, verbs },
   ];
@@ -208,8 +209,9 @@ async function declareAPI(cluster: KubeAPIServer, port: number, ca: string): Pro
 
 async function withdraw(cluster: KubeAPIServer): Promise<void> {
   const admin = cluster.as('admin');
-  for (const path of [apiService, `/api/v1/namespaces/${namespace}/services/vestibule`])
+  for (const path of [apiService, `/api/v1/namespaces/${namespace}/services/vestibule`]) {
     await admin.delete(path, { plain: true }).is(200);
+  }
   await eventually(
     () => admin.get(API, { plain: true }),
     ({ code }) => code === 404,

@@ -40,11 +40,12 @@ const kubectls = every.filter(
  * standard error says so.
  */
 export function eachKubectl(cases: (found: Found) => void, which: 'all' | 'newest' = 'all'): void {
-  if (kubectls.length > 0)
+  if (kubectls.length > 0) {
     return describe.each(which === 'all' ? kubectls : kubectls.slice(-1))(
       'kubectl $version',
       cases,
     );
+  }
   const why = 'no kubectl is on the PATH, and hack/prepare has built none';
   process.stderr.write(`SKIPPED test/kubernetes: ${why}\n`);
   describe.skip(`kubectl: ${why}`, () => cases({ version: '0.0.0', path: 'kubectl' }));

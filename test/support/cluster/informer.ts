@@ -81,8 +81,9 @@ export class Watched {
       list,
       labelSelector,
     );
-    for (const what of ['add', 'update', 'delete'] as const)
+    for (const what of ['add', 'update', 'delete'] as const) {
       this.#informer.on(what, (object) => this.#hear(what, object));
+    }
     this.#informer.on('connect', () => {
       this.connects += 1;
     });
@@ -128,8 +129,9 @@ export class Watched {
       before &&
       (before.gone ||
         (what === 'delete' ? call.version < before.version : call.version <= before.version))
-    )
+    ) {
       this.faults.push(`${JSON.stringify(call)} after ${JSON.stringify(before)}`);
+    }
     this.#received.set(uid, { version: call.version, gone: what === 'delete' });
     this.calls.push(call);
   }

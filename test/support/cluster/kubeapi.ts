@@ -103,9 +103,11 @@ export class KubeAPI {
   end(how: 'cleanly' | 'cut' | 'too old'): void {
     for (const res of this.#watches.keys()) {
       this.#watches.delete(res);
-      if (how === 'too old') res.end(`${JSON.stringify({ type: 'ERROR', object: expired })}\n`);
-      else if (how === 'cleanly') res.end();
-      else {
+      if (how === 'too old') {
+        res.end(`${JSON.stringify({ type: 'ERROR', object: expired })}\n`);
+      } else if (how === 'cleanly') {
+        res.end();
+      } else {
         res.write('{"type":"MODIFIED","obj');
         res.destroy();
       }
@@ -115,10 +117,11 @@ export class KubeAPI {
   /** Moves the version on without a change, and says so to those who watch. */
   mark(): void {
     this.#version += 1;
-    for (const res of this.#watches.keys())
+    for (const res of this.#watches.keys()) {
       res.write(
         `${JSON.stringify({ type: 'BOOKMARK', object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: String(this.#version) } } })}\n`,
       );
+    }
   }
 
   /** Keeps no change so far. */
@@ -141,7 +144,7 @@ export class KubeAPI {
       `${query.watch === 'true' ? `watch ${query.resourceVersion}` : 'list'} ${code}`,
     );
     res.writeHead(code, { 'content-type': 'application/json' });
-    if (code !== 200)
+    if (code !== 200) {
       return void res.end(
         JSON.stringify({
           kind: 'Status',
@@ -151,6 +154,7 @@ export class KubeAPI {
           message: `no: ${code}`,
         }),
       );
+    }
     if (query.watch === 'true') return this.#watch(Number(query.resourceVersion), res);
     const last = this.#changes.at(-1);
     res.end(
@@ -164,16 +168,18 @@ export class KubeAPI {
   }
 
   #watch(from: number, res: ServerResponse): void {
-    if (from < this.#forgotten)
+    if (from < this.#forgotten) {
       return void res.end(`${JSON.stringify({ type: 'ERROR', object: expired })}\n`);
+    }
     res.flushHeaders();
     res.on('close', () => this.#watches.delete(res));
     this.#tell(res, from);
   }
 
   #tell(res: ServerResponse, from: number): void {
-    for (const change of this.#changes.filter(({ version }) => version > from))
+    for (const change of this.#changes.filter(({ version }) => version > from)) {
       res.write(`${JSON.stringify({ type: change.type, object: objectOf(change) })}\n`);
+    }
     this.#watches.set(res, this.#version);
   }
 }

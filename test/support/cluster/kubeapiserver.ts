@@ -46,8 +46,9 @@ export async function eventually<T>(
   for (const end = Date.now() + scaled(milliseconds); ; ) {
     const seen = await look();
     if (holds(seen)) return seen;
-    if (Date.now() > end)
+    if (Date.now() > end) {
       throw new Error(`it never came about: ${JSON.stringify(seen)?.slice(0, 1_500)}`);
+    }
     await new Promise((resolve) => {
       setTimeout(resolve, 100);
     });
@@ -134,8 +135,9 @@ export class KubeAPIServer {
       'ca.crt': signer.cert,
       'clients.crt': this.clients.cert,
       'front.crt': front.cert,
-    }))
+    })) {
       this.write(name, text);
+    }
     const { privateKey, publicKey } = generateKeyPairSync('rsa', {
       modulusLength: 2048,
       privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
@@ -159,10 +161,11 @@ export class KubeAPIServer {
    * and namespaces.
    */
   static async start(more: readonly string[] = []): Promise<KubeAPIServer> {
-    if (binaries === '')
+    if (binaries === '') {
       throw new Error(
         'KUBERNETES_BIN does not say where kube-apiserver is: run this by hack/test-cluster',
       );
+    }
     const [etcd, [port]] = await Promise.all([startEtcd(), freePorts(1)]);
     const cluster = new KubeAPIServer(etcd, port!);
     try {
@@ -171,8 +174,9 @@ export class KubeAPIServer {
         ...more,
       ]);
       const ready = async (): Promise<number> => {
-        if (cluster.#server!.ended)
+        if (cluster.#server!.ended) {
           throw new Error(`kube-apiserver ended: ${cluster.log.slice(-3_000)}`);
+        }
         const codes = await Promise.all(
           [
             '/readyz',

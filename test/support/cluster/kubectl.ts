@@ -37,8 +37,9 @@ function kubectlsIn(folders: readonly string[]): Found[] {
   )) {
     const version = versionOf(path);
     const minor = version?.split('.')[1];
-    if (version && minor && higher(version, found.get(minor)?.version))
+    if (version && minor && higher(version, found.get(minor)?.version)) {
       found.set(minor, { version, path });
+    }
   }
   return [...found.values()].sort((a, b) => (higher(a.version, b.version) ? 1 : -1));
 }
@@ -121,16 +122,18 @@ export class Kubectl {
   /** Its standard output, which must come without a word on standard error. */
   async says(...args: string[]): Promise<string> {
     const { code, out, error } = await this.run(args);
-    if (code !== 0 || error !== '')
+    if (code !== 0 || error !== '') {
       throw new Error(`kubectl ${args.join(' ')}: ${code} ${error}${out}`);
+    }
     return out;
   }
 
   /** Its standard error, where it must fail. */
   async fails(...args: string[]): Promise<string> {
     const { code, out, error } = await this.run(args);
-    if (code === 0 || out !== '')
+    if (code === 0 || out !== '') {
       throw new Error(`kubectl ${args.join(' ')} was to fail: ${code} ${out}${error}`);
+    }
     return error;
   }
 
@@ -163,11 +166,12 @@ export class Follower {
 
   constructor(child: ChildProcess) {
     this.#child = child;
-    for (const stream of [child.stdout!, child.stderr!])
+    for (const stream of [child.stdout!, child.stderr!]) {
       stream.on('data', (chunk: Buffer) => {
         this.text += chunk.toString();
         this.#wake();
       });
+    }
   }
 
   /** Resolves once what was said satisfies `holds`. */

@@ -52,8 +52,11 @@ export async function startDocumentServer(): Promise<DocumentServer> {
   const server = createServer({ cert, key }, (request, response) => {
     requests.push(request.url!);
     const handler = handlers.get(request.url!);
-    if (handler) handler(request, response);
-    else response.writeHead(404).end();
+    if (handler) {
+      handler(request, response);
+    } else {
+      response.writeHead(404).end();
+    }
   }).on('connection', () => {
     connections += 1;
   });

@@ -14,8 +14,11 @@ export class Endpoint {
       })
       .on('end', () => {
         this.tokens.push(new URLSearchParams(body).get('logout_token')!);
-        if (this.state === 'Silent') this.#held.push(response);
-        else response.writeHead(this.state === 'Up' ? 200 : 500).end();
+        if (this.state === 'Silent') {
+          this.#held.push(response);
+        } else {
+          response.writeHead(this.state === 'Up' ? 200 : 500).end();
+        }
       });
   });
   uri = '';

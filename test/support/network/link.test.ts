@@ -24,8 +24,9 @@ class End {
   async until(holds: (end: this) => boolean): Promise<number> {
     const from = performance.now();
     while (!holds(this)) {
-      if (performance.now() - from > 10_000)
+      if (performance.now() - from > 10_000) {
         throw new Error(`timed out: ${this.text.length} bytes, ended ${this.ended}, ${this.error}`);
+      }
       await new Promise((resolve) => {
         setTimeout(resolve, 2);
       });

@@ -31,8 +31,11 @@ class Way {
   }
 
   set(change: Partial<Conditions>, who?: string): void {
-    if (who === undefined) this.#all = { ...this.#all, ...change };
-    else this.#some.set(who, { ...this.of(who), ...change });
+    if (who === undefined) {
+      this.#all = { ...this.#all, ...change };
+    } else {
+      this.#some.set(who, { ...this.of(who), ...change });
+    }
     this.#stir();
   }
 
@@ -44,10 +47,11 @@ class Way {
 
   /** Resolves once bytes may pass. */
   async open(line: Line): Promise<void> {
-    while (this.of(line.who).held)
+    while (this.of(line.who).held) {
       await new Promise<void>((resolve) => {
         this.#waiting.push(resolve);
       });
+    }
   }
 
   #stir(): void {
@@ -95,8 +99,11 @@ class Flow {
     for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
       await until(next.due);
       await this.#way.open(this.#line);
-      if (next.bytes) await this.#pass(next.bytes);
-      else if (!this.#to.destroyed) this.#to.end();
+      if (next.bytes) {
+        await this.#pass(next.bytes);
+      } else if (!this.#to.destroyed) {
+        this.#to.end();
+      }
     }
     this.#running = false;
   }
@@ -105,8 +112,9 @@ class Flow {
     const { rate } = this.#way.of(this.#line.who);
     for (let at = 0, size; at < bytes.length; at += size) {
       size = rate === Infinity ? bytes.length : Math.min(piece, bytes.length - at);
-      if (!this.#to.destroyed && !this.#to.write(bytes.subarray(at, at + size)))
+      if (!this.#to.destroyed && !this.#to.write(bytes.subarray(at, at + size))) {
         await drained(this.#to);
+      }
       this.#way.bytes += size;
       if (rate !== Infinity) await until(performance.now() + (size / rate) * 1000);
     }
@@ -128,10 +136,11 @@ function drained(socket: Socket): Promise<void> {
 
 const until = async (time: number): Promise<void> => {
   const left = time - performance.now();
-  if (left > 0)
+  if (left > 0) {
     await new Promise((resolve) => {
       setTimeout(resolve, left);
     });
+  }
 };
 
 /**
@@ -241,8 +250,11 @@ export class Link {
       .on('close', (failed) => {
         this.#open.delete(one);
         void way.open(line).then(() => {
-          if (failed) other.resetAndDestroy();
-          else if (one.destroyed && !one.readableEnded) other.destroy();
+          if (failed) {
+            other.resetAndDestroy();
+          } else if (one.destroyed && !one.readableEnded) {
+            other.destroy();
+          }
         });
       });
   }

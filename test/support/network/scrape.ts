@@ -83,7 +83,8 @@ function labelsOf(text: string): Record<string, string> {
 /** Scrapes the metrics port. */
 export async function scrape(url: string): Promise<Scrape> {
   const { code, headers, bytes } = await exchange(url, 'GET', '/metrics', {});
-  if (code !== 200 || headers['content-type'] !== 'text/plain; version=0.0.4; charset=utf-8')
+  if (code !== 200 || headers['content-type'] !== 'text/plain; version=0.0.4; charset=utf-8') {
     throw new Error(`no scrape: ${code} ${headers['content-type']}`);
+  }
   return new Scrape(bytes.toString());
 }

@@ -44,8 +44,9 @@ export class RawSocket {
   async until(holds: (raw: this) => boolean, milliseconds = 8_000): Promise<this> {
     const end = performance.now() + scaled(milliseconds);
     while (!holds(this)) {
-      if (performance.now() > end)
+      if (performance.now() > end) {
         throw new Error(`timed out, closed ${this.closed}: ${this.text.slice(0, 800)}`);
+      }
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, 200);
         this.#wake.push(() => {

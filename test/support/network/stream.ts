@@ -62,9 +62,13 @@ export class Stream {
           this.length += text.length;
           const lines = (rest + text).split('\n');
           rest = lines.pop()!;
-          for (const line of lines)
-            if (line.trim()) this.events.push(JSON.parse(line));
-            else this.blank += 1;
+          for (const line of lines) {
+            if (line.trim()) {
+              this.events.push(JSON.parse(line));
+            } else {
+              this.blank += 1;
+            }
+          }
           this.#stir();
         })
         .on('error', () => {})
@@ -87,10 +91,11 @@ export class Stream {
   async until(holds: (stream: this) => boolean, milliseconds = 10_000): Promise<this> {
     const end = Date.now() + scaled(milliseconds);
     while (!holds(this)) {
-      if (Date.now() > end)
+      if (Date.now() > end) {
         throw new Error(
           `timed out: ${JSON.stringify(this.events).slice(0, 800)} ended ${this.ended} code ${this.code}`,
         );
+      }
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, 200);
         this.#wake.push(() => {

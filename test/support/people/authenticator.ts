@@ -24,8 +24,9 @@ function head(type: number, value: number): Buffer {
 export function cbor(item: Item): Buffer {
   if (item instanceof Raw) return item.bytes;
   if (typeof item === 'number') return item < 0 ? head(1, -1 - item) : head(0, item);
-  if (typeof item === 'string')
+  if (typeof item === 'string') {
     return Buffer.concat([head(3, Buffer.byteLength(item)), Buffer.from(item)]);
+  }
   if (item === null) return Buffer.from([0xf6]);
   if (typeof item === 'boolean') return Buffer.from([item ? 0xf5 : 0xf4]);
   if (item instanceof Uint8Array) return Buffer.concat([head(2, item.length), item]);
@@ -64,20 +65,22 @@ function pairOf(
 /** The COSE key of a public key. */
 export function coseKey(algorithm: Algorithm, key: KeyObject): Map<Item, Item> {
   const jwk = key.export({ format: 'jwk' }) as Record<string, string>;
-  if (algorithm === 'RS256')
+  if (algorithm === 'RS256') {
     return new Map<Item, Item>([
       [1, 3],
       [3, -257],
       [-1, bytesOf(jwk.n)],
       [-2, bytesOf(jwk.e)],
     ]);
-  if (algorithm === 'EdDSA')
+  }
+  if (algorithm === 'EdDSA') {
     return new Map<Item, Item>([
       [1, 1],
       [3, -8],
       [-1, 6],
       [-2, bytesOf(jwk.x)],
     ]);
+  }
   return new Map<Item, Item>([
     [1, 2],
     [3, -7],

@@ -38,7 +38,9 @@ export async function confirm(tab: Tab, address: string): Promise<void> {
           })
           .is(200)
       ).body.status.returnTo as string;
-    } else to = (await tab.navigate(to)).headers.location;
+    } else {
+      to = (await tab.navigate(to)).headers.location;
+    }
   }
 }
 

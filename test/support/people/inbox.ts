@@ -70,12 +70,13 @@ export const codeIn = (text: string): string =>
 export function textOf(raw: string): string {
   const part = raw.split(/\r\n--/).find((one) => /content-type: text\/plain/i.test(one))!;
   const body = part.slice(part.indexOf('\r\n\r\n') + 4);
-  if (/quoted-printable/i.test(part))
+  if (/quoted-printable/i.test(part)) {
     return body
       .replace(/=\r\n/g, '')
       .replace(/=([0-9A-F]{2})/g, (_, hex: string) =>
         String.fromCharCode(Number.parseInt(hex, 16)),
       );
+  }
   const isBase64 = /base64/i.test(part.split('\r\n\r\n')[0]!);
   return isBase64 ? Buffer.from(body, 'base64').toString() : body;
 }

@@ -81,12 +81,13 @@ export async function mailTo(
           wanted(status),
       )
       .sort((a, b) => Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion))[0];
-    if (found)
+    if (found) {
       return {
         name: found.metadata.name,
         ...found.status,
         token: found.status.link?.split('#token=')[1],
       };
+    }
     await new Promise((resolve) => {
       setTimeout(resolve, 10);
     });

@@ -52,10 +52,11 @@ export class Pending<T = any> implements PromiseLike<Answer<T>> {
   /** The answer, which must have this code. */
   async is(code: number): Promise<Answer<T>> {
     const answer = await this.#answer;
-    if (answer.code !== code)
+    if (answer.code !== code) {
       throw new Error(
         `expected ${code}, got ${answer.code}: ${answer.bytes.toString().slice(0, 600)}`,
       );
+    }
     return answer;
   }
 
@@ -76,13 +77,16 @@ export class Pending<T = any> implements PromiseLike<Answer<T>> {
       JSON.stringify(body.metadata) !== '{}' ||
       body.code !== code ||
       body.reason !== reason
-    )
+    ) {
       throw new Error(`not the Status of a ${reason}: ${JSON.stringify(body)}`);
-    if (field !== undefined && !body.details?.causes?.some((cause) => cause.field === field))
+    }
+    if (field !== undefined && !body.details?.causes?.some((cause) => cause.field === field)) {
       throw new Error(`no cause at ${field}: ${JSON.stringify(body.details)}`);
+    }
     const wait = body.details?.retryAfterSeconds;
-    if ((wait === undefined ? undefined : String(wait)) !== headers['retry-after'])
+    if ((wait === undefined ? undefined : String(wait)) !== headers['retry-after']) {
       throw new Error(`Retry-After ${headers['retry-after']} is not ${wait}`);
+    }
     return { ...body, headers };
   }
 }
@@ -183,7 +187,7 @@ export class Tab {
     };
     for (const name of Object.keys(headers)) if (headers[name] === undefined) delete headers[name];
     let answer: Answer;
-    do
+    do {
       answer = await exchange(
         this.base,
         method,
@@ -192,7 +196,7 @@ export class Tab {
         init.body,
         this.tls,
       );
-    while (this.patient && repeats.allows(`${answer.code} ${messageOf(answer)}`));
+    } while (this.patient && repeats.allows(`${answer.code} ${messageOf(answer)}`));
     this.#keep(answer);
     seen.note(answer, init.body);
     conforms(method, target, answer);
