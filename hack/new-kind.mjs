@@ -170,28 +170,10 @@ const testAdditionsOf = ({ kind, resource, name }) => [
 });`,
   },
   {
-    file: 'test/policy/default.test.ts',
-    where: 'at the end of `table`',
-    at: atEndOf('const table: Record<string, Partial<Record<Role, string>>> = {'),
-    lines: `  ${kind}: { operator: everyVerb },`,
-  },
-  {
-    file: 'test/api/policy/matrix.test.ts',
-    where: 'at the end of `table`',
-    at: atEndOf('const table: Record<string, Partial<Record<Subject, string>>> = {'),
-    lines: `  ${resource}: { operator: everything },`,
-  },
-  {
     file: 'test/api/policy/matrix.test.ts',
     where: 'at the end of `created`',
     at: atEndOf('const created: Record<string, { metadata: { name: string }; spec: object }> = {'),
     lines: `  ${resource}: { metadata: { name: 'sample' }, spec: { displayName: 'Sample' } },`,
-  },
-  {
-    file: 'test/api/request/views.test.ts',
-    where: 'at the end of `columns`',
-    at: atEndOf('    const columns: Record<string, string> = {'),
-    lines: `      ${resource}: 'Display-Name',`,
   },
 ];
 
@@ -251,11 +233,11 @@ function addKind(kind, resource) {
 Next:
 1. In ${file}, describe ${kind} objects and give them their fields.
 2. If the fields differ from the sample, change the sample in test/kinds/conformance.test.ts and
-   test/api/policy/matrix.test.ts, and the columns in test/api/request/views.test.ts.
+   test/api/policy/matrix.test.ts.
 3. Operators may read and write ${resource}, and no one else may (operatorRows in
    policy/text/operator-rows.ts). To permit others, add a section as ClaimsProvider has one to
-   policy/text/default-policy.ts, and follow
-   it in test/policy/default.test.ts and test/api/policy/matrix.test.ts.
+   policy/text/default-policy.ts, and a row to the
+   tables in test/policy/default.test.ts and test/api/policy/matrix.test.ts.
 4. Run hack/gen, hack/verify and hack/test test/kinds/conformance -t ${kind}.
 5. Add a line to CHANGELOG.md. A service that already runs keeps its policy, so the line must name
    the new rule.`);

@@ -139,10 +139,10 @@ const concerned = [
   '^Widget on embedded ',
   '^Widget on etcd ',
   '^the default policy may be put in force',
-  '^the default policy has a row for every kind',
+  '^the default policy is about kinds that exist',
   '^the default policy Widget ',
   '^over the kinds that are served',
-  'on embedded (there is a row|every request)',
+  'on embedded (every row is|every request)',
   'every kind has the columns it should',
   'of the store names every kind of record',
   'every action and kind of that policy has a word',
@@ -218,16 +218,20 @@ describe('hack/new-kind', () => {
   });
 
   test('prints the lines that it finds no place for, and adds none twice', async () => {
-    const views = join(copy, 'test/api/request/views.test.ts');
+    const matrix = join(copy, 'test/api/policy/matrix.test.ts');
     const messages = join(copy, 'ui/messages/en/decisions.json');
     const replace = (file: string, from: string, to: string): void =>
       writeFileSync(file, readFileSync(file, 'utf8').replace(from, to));
-    replace(views, 'const columns: Record<string, string> = {', 'const columns = {');
+    replace(
+      matrix,
+      /const created: .* = \{/.exec(readFileSync(matrix, 'utf8'))![0],
+      'const created = {',
+    );
     replace(messages, '{\n', '{\n  "kind.Gadget": "little machines",\n');
     const { code, out } = await run('hack/new-kind', 'Gadget', 'gadgets');
     expect(code).toBe(0);
     expect(out).toContain(
-      "\nadd to test/api/request/views.test.ts, at the end of `columns`:\n      gadgets: 'Display-Name',\n",
+      "\nadd to test/api/policy/matrix.test.ts, at the end of `created`:\n  gadgets: { metadata: { name: 'sample' }, spec: { displayName: 'Sample' } },\n",
     );
     expect(out.match(/^add to /gm)).toHaveLength(1);
     expect(out).not.toContain('changed ui/messages/en/decisions.json');

@@ -56,8 +56,6 @@ const table: Record<string, Partial<Record<Role, string>>> = {
   MockMessage: { anyone: `${reading} delete deletecollection` },
   Client: { operator: `${everyVerb} clients/secret` },
   ClaimsProvider: { account: reading, operator: everyVerb },
-  Audience: { operator: everyVerb },
-  Group: { operator: everyVerb },
   Invitation: {
     account: 'invitations/accept',
     operator: `${reading} create delete`,
@@ -65,6 +63,10 @@ const table: Record<string, Partial<Record<Role, string>>> = {
   Appearance: { anyone: reading, operator: 'patch update' },
   Replica: { operator: reading },
 };
+
+/** Returns the row of a kind: what is not said is the right of operators alone. */
+const rowOf = (kind: string): Partial<Record<Role, string>> =>
+  table[kind] ?? { operator: everyVerb };
 
 const [me, other] = ['bcdfghjklmnpqrstvwxz', 'zxwvtsrqpnmlkjhgfdcb'];
 const [mine, another] = ['a'.repeat(32), 'b'.repeat(32)];
@@ -176,8 +178,8 @@ describe('the default policy', () => {
     for (const { id } of rules) expect(id).not.toMatch(/^rule\d+$/);
   });
 
-  test('has a row for every kind', () => {
-    expect(Object.keys(table).sort()).toEqual(kinds.map(({ kind }) => kind).sort());
+  test('is about kinds that exist', () => {
+    expect(kinds.map(({ kind }) => kind)).toEqual(expect.arrayContaining(Object.keys(table)));
   });
 
   describe.each(kinds.map(({ kind }) => kind))('%s', (name) => {
@@ -189,7 +191,7 @@ describe('the default policy', () => {
             const roles = rolesOf(subject, kind, target);
             const wanted =
               !isOwnApproval(roles, action) &&
-              (roles.some((role) => table[name]![role]?.split(' ').includes(action)) ||
+              (roles.some((role) => rowOf(name)[role]?.split(' ').includes(action)) ||
                 collects(subject, kind, action, metadataOnly));
             const { allowed } = engine.decide({
               caller: subjects[subject]!,
@@ -211,7 +213,7 @@ describe('the default policy', () => {
     const operator = { ...person(true), ...signedIn } as Caller;
     test.each(kinds.map(({ kind }) => kind))('gives what operators may do with the %s', (name) => {
       const kind = kindOf(name);
-      const may = (role: Role): string[] => table[name]![role]?.split(' ') ?? [];
+      const may = (role: Role): string[] => rowOf(name)[role]?.split(' ') ?? [];
       for (const action of may('operator')) {
         for (const [target, where] of Object.entries(targets(kind))) {
           const isForAll = [...may('account'), ...may('anyone')].includes(action);

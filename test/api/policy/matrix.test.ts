@@ -71,8 +71,6 @@ const table: Record<string, Partial<Record<Subject, string>>> = {
   mockmessages: anyone(`${reading} delete deletecollection`),
   clients: { operator: `${everything} clients/secret` },
   claimsproviders: { owner: reading, other: reading, operator: everything },
-  audiences: { operator: everything },
-  groups: { operator: everything },
   invitations: {
     owner: 'invitations/accept',
     other: 'invitations/accept',
@@ -81,6 +79,10 @@ const table: Record<string, Partial<Record<Subject, string>>> = {
   appearances: { ...anyone(reading), operator: `${reading} update patch` },
   replicas: { operator: reading },
 };
+
+/** Returns the row of a resource: what is not said is the right of operators alone. */
+const rowOf = (resource: string): Partial<Record<Subject, string>> =>
+  table[resource] ?? { operator: everything };
 
 /** What an operator creates for the requests below, by resource. */
 const created: Record<string, { metadata: { name: string }; spec: object }> = {
@@ -126,7 +128,7 @@ const forMachines = (row: string | undefined, { verb }: Asked): string | undefin
 function refusal(subject: Subject, { resource, verb }: Asked): number {
   if (resource === 'interactions' && !collective.has(verb)) return 404;
   if (subject === 'visitor' || subject === 'browser') return 401;
-  return collective.has(verb) || permits(table[resource]![subject], { resource, verb: 'get' })
+  return collective.has(verb) || permits(rowOf(resource)[subject], { resource, verb: 'get' })
     ? 403
     : 404;
 }
@@ -234,9 +236,9 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
     }
   }
 
-  test('there is a row for every resource that is served', () => {
-    expect([...new Set(matrix.map(({ resource }) => resource))].sort()).toEqual(
-      Object.keys(table).sort(),
+  test('every row is about a resource that is served', () => {
+    expect(matrix.map(({ resource }) => resource)).toEqual(
+      expect.arrayContaining(Object.keys(table)),
     );
     expect(matrix.length).toBeGreaterThan(50);
   });
@@ -245,7 +247,7 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
     const differing: string[] = [];
     for (const asked of matrix) {
       const { code } = await ask(tabs[subject], asked);
-      const right = permits(table[asked.resource]![subject], asked)
+      const right = permits(rowOf(asked.resource)[subject], asked)
         ? ![401, 403, 404].includes(code)
         : code === refusal(subject, asked);
       if (!right || code >= 500) differing.push(`${asked.verb} ${asked.resource}: ${code}`);
@@ -331,7 +333,7 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
             ...(name && { name }),
             facts: { metadataOnly },
           });
-          const permitted = permits(forMachines(table[asked.resource]![row], asked), {
+          const permitted = permits(forMachines(rowOf(asked.resource)[row], asked), {
             ...asked,
             verb: action,
           }); // that an interaction is its browser's is no rule of the policy
@@ -371,7 +373,7 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
               ? kind.owner !== undefined && kind.owner !== 'metadata.name'
               : metadataOnly && kind.verbs.includes('delete'));
           const may = (verb: string): boolean =>
-            permits(forMachines(table[asked.resource]![row], { ...asked, verb }), {
+            permits(forMachines(rowOf(asked.resource)[row], { ...asked, verb }), {
               ...asked,
               verb,
             }) ||
