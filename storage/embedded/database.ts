@@ -5,20 +5,18 @@ import { ClassicLevel } from 'classic-level';
 import { type Revision, type Size, UnavailableError } from '../storage.js';
 import { hasStore, InUseError, lockHolder } from './directory.js';
 import { endOfLog, logKey, logRevision, systemKey } from './row-encoding.js';
-import { freeBytes } from './space.js';
+import { freeBytes, writeBufferFor } from './space.js';
 
 /** The LevelDB database of a store: its rows are in `row-encoding.ts`. */
 export type Database = ClassicLevel<string, Buffer>;
 
 /** The format that this release writes, and the only one it reads. */
 const formatVersion = 4;
-/** How many bytes of rows are in memory, and in LevelDB's log, before they are written to a table. */
-export const defaultWriteBufferBytes = 16 << 20;
 const cacheBytes = 8 << 20;
 
 /** Options of {@link openDatabase}. */
 interface DatabaseOptions {
-  /** How many bytes of rows are in memory before they are written to a table. */
+  /** How many bytes of rows are in memory, and in LevelDB's log, before they are written to a table. */
   readonly writeBufferBytes?: number;
   /** Refuses a directory without a store. */
   readonly mustExist?: boolean;
@@ -41,7 +39,7 @@ const openDirectories = new Set<string>();
  */
 export async function openDatabase(
   directory: string,
-  { writeBufferBytes = defaultWriteBufferBytes, mustExist = false }: DatabaseOptions = {},
+  { writeBufferBytes = writeBufferFor(directory), mustExist = false }: DatabaseOptions = {},
 ): Promise<Database> {
   const path = realpathSync(directory);
   if (openDirectories.has(path)) throw new InUseError(directory, process.pid);

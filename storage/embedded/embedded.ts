@@ -17,8 +17,8 @@ interface EmbeddedOptions {
   /** The directory that only this store uses; created if missing. */
   readonly directory: string;
   /**
-   * How many bytes of rows are in memory before they are written to a table; 16 MiB by default. The
-   * store keeps eight times as much of the disk free.
+   * How many bytes of rows are in memory before they are written to a table; by default 8 to 64 MiB,
+   * by memory and disk. The store keeps eight times as much of the disk free.
    */
   readonly writeBufferBytes?: number;
   /** The interval between collections of expired entries. */

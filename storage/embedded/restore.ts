@@ -11,10 +11,10 @@ import {
 import { readRevised, type Snapshot } from '../snapshot/reader.js';
 import { type RestoreResult, restoredBase, restoredEpoch } from '../snapshot/target.js';
 import { UnavailableError } from '../storage.js';
-import { type Database, defaultWriteBufferBytes, noSpace, openDatabase } from './database.js';
+import { type Database, noSpace, openDatabase } from './database.js';
 import { hasStore, InUseError, restoreDirectory, syncDirectory } from './directory.js';
 import { bytesOfRows, rowsOfChange } from './row-encoding.js';
-import { Space } from './space.js';
+import { Space, writeBufferFor } from './space.js';
 
 /**
  * Restores a snapshot into a directory without a store. Writes to a temporary directory and renames
@@ -65,7 +65,7 @@ async function writeSnapshot(
   const stats = new SnapshotStats();
   const epoch = restoredEpoch(header);
   const base = restoredBase(header);
-  const space = new Space(db.location, defaultWriteBufferBytes);
+  const space = new Space(db.location, writeBufferFor(db.location));
   for await (const items of pages) {
     signal.throwIfAborted();
     await writeRecords(db, space, items, base);

@@ -8,10 +8,10 @@ import {
   type Revision,
   UnavailableError,
 } from '../storage.js';
-import { type Database, defaultWriteBufferBytes, readLogBounds, readNumber } from './database.js';
+import { type Database, readLogBounds, readNumber } from './database.js';
 import { GenerationCache } from './generation-cache.js';
 import { currentKey, decodeRecord, versionKey } from './row-encoding.js';
-import { Space } from './space.js';
+import { Space, writeBufferFor } from './space.js';
 
 const recentBytes = 4 << 20;
 /** About how many bytes of memory a change takes besides its values. */
@@ -56,7 +56,10 @@ export class StoreState {
   }
 
   /** Reads the bounds of a store. A restored one starts at its base without earlier history. */
-  static async load(db: Database, writeBufferBytes = defaultWriteBufferBytes): Promise<StoreState> {
+  static async load(
+    db: Database,
+    writeBufferBytes = writeBufferFor(db.location),
+  ): Promise<StoreState> {
     const space = new Space(db.location, writeBufferBytes);
     const base = Number(readLatest(db, baseKey)?.value.toString() ?? 0);
     const oldest = Math.max(base, readNumber(db, 'oldest') ?? 1);
