@@ -183,7 +183,7 @@ describe('hack/new-kind', () => {
 
   test('what it wrote is formatted, has no fault that the linter knows, and is not stale', async () => {
     const sources = changed.filter((file) => /\.ts$/.test(file) && !/\.gen\.ts$/.test(file));
-    expect(sources.length).toBeGreaterThan(5);
+    expect(sources).toHaveLength(5);
     const formatted = await run('node_modules/.bin/biome', 'format', ...sources);
     expect(formatted).toMatchObject({ code: 0 });
     const linted = await run('node_modules/.bin/oxlint', '--deny-warnings', ...sources);
