@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
 
 /** The bounds of a write buffer in bytes, and its share of the memory and of the disk. */
-const bufferBounds = { least: 8 << 20, most: 64 << 20, ofMemory: 16, ofDisk: 64 } as const;
+const bufferBounds = { least: 8 << 20, most: 64 << 20, ofMemory: 32, ofDisk: 64 } as const;
 
 /**
  * How much of the disk each kind of write leaves to the others, in write buffers: values to deletes,
