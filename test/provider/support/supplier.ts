@@ -74,7 +74,7 @@ export class Supplier {
         spec: {
           displayName: `The ${name}`,
           url: this.url,
-          timeoutMilliseconds: 400,
+          timeoutMilliseconds: 2_000,
           failurePolicy: 'Omit',
           scopes: [scope],
           ...spec,
