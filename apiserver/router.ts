@@ -1,6 +1,8 @@
 import type { NextFunction, RequestHandler } from 'express';
 import type { Awaitable, Verb } from '../registry/kind.js';
 import { noSuchPath } from '../registry/status/status.js';
+import type { Registry } from '../registry/store/registry.js';
+import type { KindView } from '../registry/versions/kind-view.js';
 import type { Keys } from '../security/keyring.js';
 import type { ApiDescription } from './discovery/api-description.js';
 import { Documents } from './discovery/documents.js';
@@ -19,6 +21,7 @@ import {
   type PermittedRequest,
   type ResourceRequest,
 } from './http/message.js';
+import { warningHeader } from './http/warning.js';
 import type { ApiPaths } from './request/api-paths.js';
 import {
   type NonResourceRequestInfo,
@@ -39,6 +42,16 @@ type Handler<Request extends ApiRequest> = (req: Request, res: ApiResponse) => A
 
 /** A request that Express routes by its path. */
 type PathRequest = PermittedRequest<NonResourceRequestInfo>;
+
+/** Says in a Warning which version to use instead of a deprecated one, as kube-apiserver does. */
+function warnOfVersion(
+  { apiVersion, kind: { kind } }: KindView,
+  registry: Registry,
+  res: ApiResponse,
+): void {
+  const text = `${apiVersion} ${kind} is deprecated; use ${registry.apiVersion} ${kind}`;
+  res.appendHeader('Warning', warningHeader(text));
+}
 
 /** The handlers behind the request chain. */
 export interface Api {
@@ -67,7 +80,8 @@ export function createApi(parts: ApiDependencies): Api {
   };
   const namespaces = new Namespaces(parts.encoder, parts.watcher, parts.store.settings.limits);
   const resource: Handler<ResourceRequest> = (req, res) => {
-    const { action, events: query, verb } = req.authorized.requestInfo;
+    const { action, events: query, verb, view } = req.authorized.requestInfo;
+    if (view.deprecated) warnOfVersion(view, parts.registry, res);
     if (query) return events.respond(query, req, res);
     return action ? handlers.action(action, req as FoundRequest, res) : verbs[verb](req, res);
   };

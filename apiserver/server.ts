@@ -345,7 +345,7 @@ export class Server {
    * Sends one response for any error. Errors other than StatusError are logged with the Audit-ID.
    */
   #fail(req: ApiRequest, res: ApiResponse, thrown: unknown): void {
-    const error = fromLibrary(thrown);
+    const error = asRequested(req, fromLibrary(thrown));
     if (error instanceof StatusError) {
       req.refusal = error.decision;
     } else {
@@ -370,4 +370,12 @@ export class Server {
       this.#encoder.error(req, res, error);
     }
   }
+}
+
+/** Returns an error with the fields as the version of the request has them. */
+function asRequested({ requestInfo }: ApiRequest, error: unknown): unknown {
+  const names = requestInfo?.type === 'resource' ? requestInfo.view.names : undefined;
+  return names && error instanceof StatusError
+    ? error.withFields((path) => names.path(path))
+    : error;
 }

@@ -19,6 +19,7 @@ import { entityAttributes } from '../dist/policy/model/entity-attributes.js';
 import { vocabularyOf } from '../dist/policy/model/vocabulary.js';
 import { codes } from '../dist/registry/status/status.js';
 import { Registry } from '../dist/registry/store/registry.js';
+import { inVersion } from '../dist/registry/store/registry-view.js';
 import { appTemplatesReference } from './generate/app-templates.mjs';
 import { chartReadme, valuesOf, valuesSchema } from './generate/chart.mjs';
 import { policyReference } from './generate/policy.mjs';
@@ -36,7 +37,7 @@ import { knownSettings, pageVocabulary } from './generate/vocabulary.mjs';
 
 const root = join(import.meta.dirname, '..');
 const registry = new Registry(kinds, actions);
-const document = openapi(registry, release, apiDescription);
+const document = openapi(inVersion(registry, registry.version), release, apiDescription);
 const vocabulary = vocabularyOf(kinds, actions);
 const read = (file) => readFileSync(join(root, file), 'utf8');
 const values = valuesOf(read('deploy/chart/values.yaml'), parse);

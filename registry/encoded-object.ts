@@ -2,6 +2,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { digest } from '../security/keyring.js';
 import { type Entry, prefixRange, type Range } from '../storage/storage.js';
 import type { AnyKind, KindObject } from './kind.js';
+import { hubOf, type KindView, viewsOf } from './versions/kind-view.js';
 
 /** Returns the storage key of an object: `objects/<resource>/<name>`. */
 export const objectKey = (kind: Pick<AnyKind, 'resource'>, name: string): string =>
@@ -20,17 +21,18 @@ const deflation = { windowBits: 12, memLevel: 5, chunkSize: 1 << 10 } as const;
 const inflation = { chunkSize: 1 << 12 } as const;
 
 /**
- * Encodes an object for the store: its wire bytes without resourceVersion, then `internal`, which
- * never leaves the server; deflated if the kind has a dictionary.
+ * Encodes an object for the store in a version: its wire bytes without resourceVersion, then
+ * `internal`, which never leaves the server and is always as the hub has it; deflated if the kind has
+ * a dictionary.
  */
-export function encode(kind: AnyKind, object: KindObject): Buffer {
+export function encode(view: KindView, object: KindObject): Buffer {
+  const { kind } = view;
   const { resourceVersion: _, ...metadata } = object.metadata;
   const wire = JSON.stringify({
-    apiVersion: kind.apiVersion,
+    apiVersion: view.apiVersion,
     kind: kind.kind,
     metadata,
-    spec: object.spec,
-    status: object.status,
+    ...inVersion(view, object, true),
   });
   const internal = object.internal === undefined ? '' : JSON.stringify(object.internal);
   const length = Buffer.byteLength(wire);
@@ -47,17 +49,41 @@ export function encode(kind: AnyKind, object: KindObject): Buffer {
 const inflate = ({ dictionary }: AnyKind, value: Buffer): Buffer =>
   dictionary ? inflateRawSync(value, { ...inflation, dictionary }) : value;
 
-const wireHeads = new WeakMap<AnyKind, Buffer>();
+const wireHeads = new WeakMap<KindView, Buffer>();
 
 /** Returns the first bytes of an object on the wire, up to the resourceVersion. */
-function wireHead(kind: AnyKind): Buffer {
-  const cached = wireHeads.get(kind);
+function wireHead(view: KindView): Buffer {
+  const cached = wireHeads.get(view);
   if (cached) return cached;
+  const { apiVersion, kind } = view;
   const head = Buffer.from(
-    `{"apiVersion":${JSON.stringify(kind.apiVersion)},"kind":${JSON.stringify(kind.kind)},"metadata":{"resourceVersion":"`,
+    `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind.kind)},"metadata":{"resourceVersion":"`,
   );
-  wireHeads.set(kind, head);
+  wireHeads.set(view, head);
   return head;
+}
+
+/** Returns spec and status as a version has them. */
+export function inVersion(
+  { names }: KindView,
+  { spec, status }: KindObject,
+  isStored = false,
+): Pick<KindObject, 'spec' | 'status'> {
+  return names ? (names.fromHub({ spec, status }, isStored) as KindObject) : { spec, status };
+}
+
+/** Returns the version in which an object was stored; throws for one that is not served. */
+function storedView(kind: AnyKind, value: Buffer, name: string): KindView {
+  const views = viewsOf(kind);
+  for (const view of views) {
+    const head = wireHead(view);
+    const length = head.length - spliceLength;
+    if (value.compare(head, 0, length, 4, 4 + length) === 0) return view;
+  }
+  const { apiVersion } = JSON.parse(value.toString('utf8', 4, 4 + value.readUInt32BE(0)));
+  throw new Error(
+    `${kind.kind} ${JSON.stringify(name)} is stored in version ${apiVersion}, which this release does not know`,
+  );
 }
 const splice = Buffer.from('",');
 const spliceLength = '"resourceVersion":"'.length;
@@ -94,10 +120,11 @@ export class EncodedObject {
 
   #decode(): KindObject {
     const value = inflate(this.kind, this.entry.value);
+    const { names } = storedView(this.kind, value, this.name);
     const length = value.readUInt32BE(0);
-    const { metadata, spec, status } = JSON.parse(
-      value.toString('utf8', 4, 4 + length),
-    ) as KindObject;
+    const stored = JSON.parse(value.toString('utf8', 4, 4 + length)) as KindObject;
+    const { metadata } = stored;
+    const { spec, status } = names ? (names.toHub(stored, true) as KindObject) : stored;
     const internal =
       value.length > 4 + length ? JSON.parse(value.toString('utf8', 4 + length)) : undefined;
     return this.#withRevision({ metadata, spec, status, internal });
@@ -113,15 +140,17 @@ export class EncodedObject {
   }
 
   /**
-   * Returns the wire bytes with resourceVersion, without `internal` (at `revision` if a deletion
-   * has its own).
+   * Returns the wire bytes in a version, by default the hub's, with resourceVersion, without
+   * `internal` (at `revision` if a deletion has its own). What is stored in that version is copied.
    */
-  wire(revision: number = this.revision): Buffer {
-    const head = wireHead(this.kind);
+  wire(revision: number = this.revision, view: KindView = hubOf(this.kind)): Buffer {
     const value = inflate(this.kind, this.entry.value);
+    const stored = storedView(this.kind, value, this.name);
+    if (stored.names !== view.names || view.names?.hides) return this.#wireIn(view, revision);
+    const head = wireHead(view);
     const length = value.readUInt32BE(0);
     const version = String(revision);
-    const from = 4 + head.length - spliceLength;
+    const from = 4 + wireHead(stored).length - spliceLength;
     const wire = Buffer.allocUnsafe(
       head.length + version.length + splice.length + 4 + length - from,
     );
@@ -130,6 +159,20 @@ export class EncodedObject {
     splice.copy(wire, end);
     value.copy(wire, end + splice.length, from, 4 + length);
     return wire;
+  }
+
+  /** Returns the wire bytes in a version with other names than the stored one. */
+  #wireIn(view: KindView, revision: number): Buffer {
+    const { metadata } = this.object;
+    const { resourceVersion: _, ...rest } = metadata;
+    return Buffer.from(
+      JSON.stringify({
+        apiVersion: view.apiVersion,
+        kind: this.kind.kind,
+        metadata: { resourceVersion: String(revision), ...rest },
+        ...inVersion(view, this.object),
+      }),
+    );
   }
 
   /** Whether `encoded` equals the stored bytes. */

@@ -1,10 +1,10 @@
 import type { KindObject } from './object.js';
 import type { JSONSchema } from './schema/json-schema.js';
-import type { KindNames } from './status/status.js';
+import type { Versioned } from './served-version.js';
 
 /** What a tracker knows of a write. */
 export interface TrackedWrite {
-  readonly kind: KindNames & { readonly apiVersion: string };
+  readonly kind: Versioned;
   /** The schema of the fields that have owners. */
   readonly schema: JSONSchema;
   /** The object as it will be stored, with its defaults. */

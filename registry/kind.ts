@@ -8,10 +8,13 @@ import type { FieldTracker } from './field-tracker.js';
 import type { Limits } from './limits/limit-settings.js';
 import type { Limit, LimitOf } from './limits/rate-limit.js';
 import type { KindObject, Metadata } from './object.js';
+import type { Reader } from './reader.js';
+import type { FieldNames, ServedVersion } from './served-version.js';
 import type { Cause, DecisionSummary } from './status/status.js';
 
 export type { AccountCaller, Caller } from './caller.js';
 export type { KindObject, ManagedFieldsEntry, Metadata, OwnerReference } from './object.js';
+export type { Reader } from './reader.js';
 
 /** A value that is there, or will be: `await` takes both. */
 export type Awaitable<T> = T | Promise<T>;
@@ -128,18 +131,6 @@ export interface Call {
    * Runs `work` and commits it; runs it again after a conflict. With dryRun, nothing is committed.
    */
   change<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-}
-
-/** Reads objects of one kind without authorization. */
-export interface Reader<O> {
-  /** Returns the latest version, or undefined. */
-  get(name: string): Promise<O | undefined>;
-  /** Returns the object from the watch cache if that is fresh, else the latest version. */
-  cached(name: string): Awaitable<O | undefined>;
-  /** Lists all objects, or those of one owner. */
-  list(owner?: string): Promise<O[]>;
-  /** Returns the object that has a unique value. */
-  byUnique(field: string, value: string): Promise<O | undefined>;
 }
 
 /**
@@ -266,6 +257,8 @@ interface KindNaming {
   shortNames?: readonly string[];
   /** Categories for kubectl; those of the group by default, never `all`. */
   categories?: readonly string[];
+  /** The names of fields in other versions than that of the schemas (docs/design/versions.md). */
+  names?: Readonly<Record<string, FieldNames>>;
   /** One sentence for both OpenAPI documents and the reference. */
   description: string;
 }
@@ -386,6 +379,9 @@ export interface Kind<S = any, T = any, I = any>
   readonly group: string;
   readonly version: string;
   readonly apiVersion: string;
+  /** The versions in which it is served, the preferred one first. */
+  readonly versions: readonly ServedVersion[];
+  readonly names: NonNullable<KindNaming['names']>;
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];

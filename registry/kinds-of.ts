@@ -1,10 +1,14 @@
 import type { z } from 'zod';
 import type { GroupVersion, Kind, KindDefinition } from './kind.js';
+import type { ServedVersion } from './served-version.js';
+import { byPriority } from './versions/kind-view.js';
 
 /** The argument of kindsOf. */
 export interface KindDefaults extends GroupVersion {
   /** The categories of kinds that name none; none by default. */
   readonly categories?: readonly string[];
+  /** Further versions in which all kinds are served; `version` is the one of their schemas. */
+  readonly versions?: readonly ServedVersion[];
 }
 
 /**
@@ -39,13 +43,21 @@ export type DefineKind = <
  * export const defineWardleKind = kindsOf({ group: 'wardle.example.com', version: 'v1beta1' });
  * ```
  */
-export function kindsOf({ group, version, categories = [] }: KindDefaults): DefineKind {
+export function kindsOf({
+  group,
+  version,
+  categories = [],
+  versions = [],
+}: KindDefaults): DefineKind {
   const apiVersion = `${group}/${version}`;
+  const served = [{ version }, ...versions].sort((a, b) => byPriority(a.version, b.version));
   return (definition) => ({
     ...definition,
     group,
     version,
     apiVersion,
+    versions: served,
+    names: definition.names ?? {},
     singular: definition.singular ?? definition.kind.toLowerCase(),
     shortNames: definition.shortNames ?? [],
     categories: definition.categories ?? categories,

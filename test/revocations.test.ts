@@ -6,6 +6,7 @@ import { Group } from '../kinds/people/group/group.js';
 import { Passkey } from '../kinds/people/passkey/passkey.js';
 import { EncodedObject, encode, objectKey, uniqueKey } from '../registry/encoded-object.js';
 import type { AnyKind } from '../registry/kind.js';
+import { hubOf } from '../registry/versions/kind-view.js';
 import { allKeys } from '../storage/snapshot/layout.js';
 import { verifySnapshot } from '../storage/snapshot/reader.js';
 import type { Storage } from '../storage/storage.js';
@@ -40,7 +41,7 @@ function framed(
   const metadata = { name, uid: 'u', resourceVersion: '1', generation, creationTimestamp };
   return {
     put: objectKey(kind, name),
-    value: encode(kind, { metadata, spec, status, internal } as never),
+    value: encode(hubOf(kind), { metadata, spec, status, internal } as never),
   };
 }
 

@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import type { Authorization } from '../apiserver/chain/authorization.js';
-import { wholeRepresentation } from '../apiserver/codec/representation.js';
+import { wholeIn } from '../apiserver/codec/representation.js';
 import { WaitingEvents } from '../apiserver/handlers/watch/waiting-events.js';
 import { Watcher } from '../apiserver/handlers/watch/watch.js';
 import { WatchAuthority } from '../apiserver/handlers/watch/watch-authority.js';
@@ -20,6 +20,7 @@ import type { AuthorityChanges } from '../registry/authority-changes.js';
 import { encode } from '../registry/encoded-object.js';
 import type { Caller, KindObject } from '../registry/kind.js';
 import type { Store } from '../registry/store/store.js';
+import { hubOf } from '../registry/versions/kind-view.js';
 import { WatchCacheEvent } from '../registry/watchcache/event.js';
 import type { Change } from '../storage/storage.js';
 
@@ -28,7 +29,7 @@ const response = () => Object.assign(new PassThrough(), { req: { socket: new Soc
 
 function eventAt(revision: number, name: string): WatchCacheEvent {
   const object = { metadata: { name }, spec: { displayName: name, members: [] }, status: {} };
-  const value = encode(Group, object as unknown as KindObject);
+  const value = encode(hubOf(Group), object as unknown as KindObject);
   const key = `objects/groups/${name}`;
   return new WatchCacheEvent(Group, { key, entry: { key, value, revision } } as Change, revision);
 }
@@ -56,7 +57,7 @@ async function openWatch() {
     storage: { get: async () => ({ revision: 1 }) },
   } as unknown as Store;
   const authorization = { loadFor: () => undefined, canSee: () => true };
-  const requestInfo = { kind: Group, representation: wholeRepresentation };
+  const requestInfo = { kind: Group, view: hubOf(Group), representation: wholeIn(hubOf(Group)) };
   const res = response();
   let text = '';
   res.on('data', (part) => {
@@ -169,7 +170,8 @@ test('a watch is checked when it starts if something changed since its request c
     const requestInfo = {
       type: 'resource',
       kind: Group,
-      representation: wholeRepresentation,
+      view: hubOf(Group),
+      representation: wholeIn(hubOf(Group)),
       query: new Map([['watch', '1']]),
     };
     const authorized = { caller, requestInfo };

@@ -53,12 +53,12 @@ export function requestLabels(requestInfo: RequestInfo | undefined, method: stri
       component: 'apiserver',
     };
   }
-  const { kind, verb, action, name, query } = requestInfo;
+  const { kind, view, verb, action, name, query } = requestInfo;
   return {
     verb: verbs[verb],
     dry_run: query !== emptyQuery && query.has('dryRun') ? 'All' : '',
     group: kind.group,
-    version: kind.version,
+    version: view.version,
     resource: kind.resource,
     subresource: action?.subresource ?? '',
     scope: name !== undefined || verb === 'create' ? 'resource' : 'cluster',

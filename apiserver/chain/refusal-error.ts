@@ -27,6 +27,7 @@ export function refusalError(
     requestInfo: {
       type: 'resource',
       kind: requestInfo.kind,
+      view: requestInfo.view,
       verb: 'get',
       name: requestInfo.name,
       query: requestInfo.query,

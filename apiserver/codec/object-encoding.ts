@@ -1,15 +1,15 @@
 import type { EncodedObject } from '../../registry/encoded-object.js';
-import type { AnyKind, Call, KindObject } from '../../registry/kind.js';
+import { inVersion } from '../../registry/encoded-object.js';
+import type { Call, KindObject } from '../../registry/kind.js';
+import type { KindView } from '../../registry/versions/kind-view.js';
 
 /** Returns an object as it is sent. Only this and EncodedObject.wire remove `internal`. */
-export function wireObject(
-  { apiVersion, kind }: Pick<AnyKind, 'apiVersion' | 'kind'>,
-  { metadata, spec, status }: KindObject,
-): Record<string, unknown> {
-  const { name, resourceVersion, ...rest } = metadata;
+export function wireObject(view: KindView, object: KindObject): Record<string, unknown> {
+  const { name, resourceVersion, ...rest } = object.metadata;
+  const { spec, status } = inVersion(view, object);
   return {
-    apiVersion,
-    kind,
+    apiVersion: view.apiVersion,
+    kind: view.kind.kind,
     metadata: { resourceVersion, name, ...rest },
     spec,
     status,
@@ -21,14 +21,14 @@ export function wireObject(
  * caller.
  */
 export function wireBytes(
+  view: KindView,
   stored: EncodedObject,
   call: Pick<Call, 'caller' | 'now'>,
   revision?: number,
 ): Buffer {
-  const { kind } = stored;
-  return kind.strategy.status
-    ? Buffer.from(JSON.stringify(wireObject(kind, objectForCaller(stored, call, revision))))
-    : stored.wire(revision);
+  return stored.kind.strategy.status
+    ? Buffer.from(JSON.stringify(wireObject(view, objectForCaller(stored, call, revision))))
+    : stored.wire(revision, view);
 }
 
 /** Returns an object for a list or watch, which must not be changed. */

@@ -1,6 +1,7 @@
 import type { EncodedObject } from '../../registry/encoded-object.js';
 import type { AnyKind, Call } from '../../registry/kind.js';
 import { notAcceptable } from '../../registry/status/status.js';
+import { hubOf, type KindView } from '../../registry/versions/kind-view.js';
 import { acceptsJSON, acceptsYAML, type MediaRange, parseAccept } from './accept.js';
 import { objectForCaller, wireBytes } from './object-encoding.js';
 import type { Query } from './query.js';
@@ -14,6 +15,8 @@ type ViewContext = Pick<Call, 'caller' | 'now'>;
  */
 export interface Representation {
   readonly metadataOnly: boolean;
+  /** Whether objects are sent whole. */
+  readonly isWhole?: boolean;
   /** Whether `includeObject` has an unknown value, which is refused after authorization. */
   readonly isUnknown?: boolean;
   /** Returns a key that is equal for views at `now` that can share an encoding. */
@@ -28,16 +31,26 @@ export interface Representation {
   bookmark(kind: AnyKind, metadata: object): object;
 }
 
-/** The whole object. */
-export const wholeRepresentation: Representation = {
-  metadataOnly: false,
-  cacheKey: () => '',
-  listStart: (kind, metadata) =>
-    `{"kind":"${kind.kind}List","apiVersion":"${kind.apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`,
-  listItem: wireBytes,
-  singleObject: (stored, call, _first, revision) => wireBytes(stored, call, revision),
-  bookmark: ({ kind, apiVersion }, metadata) => ({ kind, apiVersion, metadata }),
-};
+const wholeViews = new WeakMap<KindView, Representation>();
+
+/** Returns the whole object, as a version has it. */
+export function wholeIn(view: KindView): Representation {
+  const known = wholeViews.get(view);
+  if (known) return known;
+  const { apiVersion, kind: of } = view;
+  const whole: Representation = {
+    metadataOnly: false,
+    isWhole: true,
+    cacheKey: () => view.version,
+    listStart: (_kind, metadata) =>
+      `{"kind":"${of.kind}List","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`,
+    listItem: (stored, call, revision) => wireBytes(view, stored, call, revision),
+    singleObject: (stored, call, _first, revision) => wireBytes(view, stored, call, revision),
+    bookmark: (_kind, metadata) => ({ kind: of.kind, apiVersion, metadata }),
+  };
+  wholeViews.set(view, whole);
+  return whole;
+}
 
 /**
  * Returns an object's metadata for this caller, without the owners of its fields: they contain the
@@ -78,11 +91,17 @@ function metadataView(version: string): Representation {
 
 const included = ['Metadata', 'Object', 'None'] as const;
 
-function tableView(version: string, include: (typeof included)[number]): Representation {
+function tableView(
+  version: string,
+  include: (typeof included)[number],
+  view?: KindView,
+): Representation {
   const opening = (metadata: object, columns: object[]): string =>
     `{"kind":"Table","apiVersion":"${version}","metadata":${JSON.stringify(metadata)},"columnDefinitions":${JSON.stringify(columns)},"rows":[`;
   const objectOfRow = (stored: EncodedObject, call: ViewContext, revision?: number): string => {
-    if (include === 'Object') return wireBytes(stored, call, revision).toString();
+    if (include === 'Object') {
+      return wireBytes(view ?? hubOf(stored.kind), stored, call, revision).toString();
+    }
     return include === 'None'
       ? 'null'
       : JSON.stringify(partialMetadata(version, stored, call, revision));
@@ -91,7 +110,8 @@ function tableView(version: string, include: (typeof included)[number]): Represe
     `{"cells":${JSON.stringify(cellsOf(stored.kind, objectForCaller(stored, call), call.now))},"object":${objectOfRow(stored, call, revision)}}`;
   return {
     metadataOnly: false,
-    cacheKey: (now) => `table ${version} ${include} ${Math.floor(now / 1000)}`,
+    cacheKey: (now) =>
+      `table ${version} ${include} ${view?.version ?? ''} ${Math.floor(now / 1000)}`,
     listStart: (kind, metadata) => opening(metadata, columnsOf(kind)),
     listItem: (stored, call, revision) => Buffer.from(row(stored, call, revision)),
     singleObject: (stored, call, first, revision = stored.revision) =>
@@ -119,20 +139,36 @@ const tables = of(
 /** The shape of a response: one object, a list, or a stream. Other responses are always whole. */
 type Shape = 'get' | 'list' | 'watch';
 
-/** Returns the first supported representation of an Accept header. Throws 406 if there is none. */
+/**
+ * Returns the first supported representation of an Accept header, of objects as a version has them;
+ * undefined for what is no object of a kind. Throws 406 if there is none.
+ */
 export function negotiateRepresentation(
   accept: string | undefined,
   shape: string,
   query: Query,
-): Representation {
-  if (accept === undefined || accept === 'application/json') return wholeRepresentation;
+  view: KindView,
+): Representation;
+export function negotiateRepresentation(
+  accept: string | undefined,
+  shape: string,
+  query: Query,
+  view: undefined,
+): undefined;
+export function negotiateRepresentation(
+  accept: string | undefined,
+  shape: string,
+  query: Query,
+  view: KindView | undefined,
+): Representation | undefined {
+  if (accept === undefined || accept === 'application/json') return view && wholeIn(view);
   for (const clause of parseAccept(accept)) {
-    if (acceptsYAML(clause) && shape !== 'watch') return wholeRepresentation;
+    if (acceptsYAML(clause) && shape !== 'watch') return view && wholeIn(view);
     if (!acceptsJSON(clause)) continue;
-    if (clause.as === undefined) return wholeRepresentation;
+    if (clause.as === undefined) return view && wholeIn(view);
     const found =
-      shape === 'get' || shape === 'list' || shape === 'watch'
-        ? findRepresentation(clause, shape, query)
+      view && (shape === 'get' || shape === 'list' || shape === 'watch')
+        ? findRepresentation(clause, shape, query, view)
         : undefined;
     if (found) return found;
   }
@@ -143,15 +179,20 @@ function findRepresentation(
   { as, group, version = '' }: MediaRange,
   shape: Shape,
   query: Query,
+  view: KindView,
 ): Representation | undefined {
   if (group !== 'meta.k8s.io') return undefined;
   if (as === (shape === 'list' ? 'PartialObjectMetadataList' : 'PartialObjectMetadata')) {
     return metadata.get(version);
   }
   const byInclude = as === 'Table' ? tables.get(version) : undefined;
+  const include = query.get('includeObject') ?? 'Metadata';
+  if (byInclude && include === 'Object') {
+    return tableView(`meta.k8s.io/${version}`, include, view);
+  }
   return (
     byInclude &&
-    (byInclude.get(query.get('includeObject') ?? 'Metadata') ?? {
+    (byInclude.get(include) ?? {
       ...byInclude.get('Metadata')!,
       isUnknown: true,
     })

@@ -2,17 +2,18 @@ import { buildInfo } from '../../observability/build-info.js';
 import type { Action } from '../../registry/action.js';
 import type { AnyKind } from '../../registry/kind.js';
 import type { Registry } from '../../registry/store/registry.js';
+import { inVersion, type RegistryView } from '../../registry/store/registry-view.js';
 
 /**
  * Returns the versions served at `/api`: of Kubernetes' core group in `versions`, because its clients
  * take every kind of a version there for one of that group, and ours beside it
  * (docs/design/kubernetes.md#discovery).
  */
-export const apiVersions = ({ apiVersion }: Registry) => ({
+export const apiVersions = ({ group, versions }: Registry) => ({
   kind: 'APIVersions',
   apiVersion: 'v1',
   versions: ['v1'],
-  groupVersions: [apiVersion],
+  groupVersions: versions.map(({ version }) => `${group}/${version}`),
   serverAddressByClientCIDRs: [],
 });
 
@@ -45,9 +46,9 @@ export const coreResources = (registry: Registry) => ({
   resources: coreGroup(registry),
 });
 
-function apiGroup({ group, version, apiVersion }: Registry) {
-  const served = { groupVersion: apiVersion, version };
-  return { name: group, versions: [served], preferredVersion: served };
+function apiGroup({ group, versions }: Registry) {
+  const served = versions.map(({ version }) => ({ groupVersion: `${group}/${version}`, version }));
+  return { name: group, versions: served, preferredVersion: served[0]! };
 }
 
 /** Returns `/apis/<group>`: the API group. */
@@ -68,7 +69,7 @@ export const groupList = (registry: Registry) => ({
  * Returns every resource with its verbs, main resources before subresources
  * (docs/design/kubernetes.md#discovery).
  */
-export function resourceList(registry: Registry): unknown {
+export function resourceList(registry: RegistryView): unknown {
   const subresources = registry.kinds.flatMap((kind) => subresourcesOf(kind, registry));
   return {
     kind: 'APIResourceList',
@@ -134,7 +135,12 @@ const discoveredCoreGroup = (registry: Registry) => ({
   ],
 });
 
-function discoveredGroup(registry: Registry) {
+const discoveredGroup = (registry: Registry) => ({
+  metadata: { name: registry.group },
+  versions: registry.versions.map(({ version }) => discoveredVersion(inVersion(registry, version))),
+});
+
+function discoveredVersion(registry: RegistryView) {
   const { group, version } = registry;
   const responseKind = (kind: string) => ({ group, version, kind });
   const resources = registry.kinds.map((kind) => {
@@ -152,7 +158,7 @@ function discoveredGroup(registry: Registry) {
       ...(subresources.length > 0 && { subresources }),
     };
   });
-  return { metadata: { name: group }, versions: [{ version, resources, freshness: 'Current' }] };
+  return { version, resources, freshness: 'Current' };
 }
 
 const described = ({ verbs, shortNames, categories }: AnyKind) => ({
@@ -162,7 +168,7 @@ const described = ({ verbs, shortNames, categories }: AnyKind) => ({
 });
 
 /** Returns each subresource of a kind once, with the kind of its request body. */
-function subresourcesOf(kind: AnyKind, registry: Registry) {
+function subresourcesOf(kind: AnyKind, registry: RegistryView) {
   const byName = new Map<string, Action[]>();
   for (const action of registry.actions) {
     if (action.of === kind) {

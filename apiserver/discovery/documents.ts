@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { dayMs } from '../../registry/schema/units.js';
 import { notAcceptable } from '../../registry/status/status.js';
 import type { Registry } from '../../registry/store/registry.js';
+import { inVersion } from '../../registry/store/registry-view.js';
 import { acceptsJSON, acceptsYAML, type MediaRange, parseAccept } from '../codec/accept.js';
 import { type EncodedContent, encodeContent } from '../codec/content-encoding.js';
 import type { ApiResponse, PermittedRequest } from '../http/message.js';
@@ -146,26 +147,40 @@ export class Documents {
   constructor({ registry, paths, release, description, encoder }: Sources, component: string) {
     this.#encoder = encoder;
     this.#paths = paths;
-    const { group, version, apiVersion } = registry;
-    const document = () => openapi(registry, release, description);
-    const resources = jsonFormat(() => resourceList(registry));
-    const forKubectl = () => kubernetesOpenapi(document(), registry);
-    const kubernetes = jsonFormat(forKubectl);
-    const index = () => {
-      const serverRelativeURL = `${paths.kubernetesOpenapi}?hash=${kubernetes.encoded().digest}`;
-      return { paths: { [`apis/${apiVersion}`]: { serverRelativeURL } } };
-    };
+    const { group, version } = registry;
+    const served = registry.versions.map((one) => {
+      const view = inVersion(registry, one.version);
+      const document = () => openapi(view, release, description);
+      const forKubectl = () => kubernetesOpenapi(document(), view);
+      return { ...view, view, document, forKubectl, kubernetes: jsonFormat(forKubectl) };
+    });
+    const preferred = served.find((view) => view.version === version)!;
+    const index = () => ({
+      paths: Object.fromEntries(
+        served.map(({ apiVersion, kubernetes }) => [
+          `apis/${apiVersion}`,
+          {
+            serverRelativeURL: `/openapi/v3/apis/${apiVersion}?hash=${kubernetes.encoded().digest}`,
+          },
+        ]),
+      ),
+    });
     const formats: [string, DocumentFormat[]][] = [
       ['/api', [jsonFormat(() => apiVersions(registry)), ...aggregated('/api', registry)]],
       ['/api/v1', [jsonFormat(() => coreResources(registry))]],
-      [`/api/${version}`, [resources]],
-      ['/api/openapi/v3', [jsonFormat(document)]],
+      ['/api/openapi/v3', [jsonFormat(preferred.document)]],
       ['/apis', [jsonFormat(() => groupList(registry)), ...aggregated('/apis', registry)]],
       [`/apis/${group}`, [jsonFormat(() => groupDocument(registry))]],
-      [`/apis/${apiVersion}`, [resources]],
+      ...served.flatMap((view): [string, DocumentFormat[]][] => {
+        const resources = [jsonFormat(() => resourceList(view.view))];
+        return [
+          [`/api/${view.version}`, resources],
+          [`/apis/${view.apiVersion}`, resources],
+          [`/openapi/v3/apis/${view.apiVersion}`, [view.kubernetes]],
+        ];
+      }),
       ['/openapi/v3', [jsonFormat(index)]],
-      [paths.kubernetesOpenapi, [kubernetes]],
-      ['/openapi/v2', swaggerFormats(() => openapiV2(forKubectl(), registry))],
+      ['/openapi/v2', swaggerFormats(() => openapiV2(documentsOf(served), registry))],
       ['/version', [jsonFormat(() => versionInfo(component, release))]],
       ...(description.documents ?? []).flatMap((document): [string, DocumentFormat[]][] => {
         const forms = formatsOf(document);
@@ -184,7 +199,7 @@ export class Documents {
     const { type, encoded } = negotiateFormat(this.#formats.get(path) ?? [], req.headers.accept);
     const document = encoded();
     const { digest } = document;
-    const hash = path === this.#paths.kubernetesOpenapi ? query.get('hash') : undefined;
+    const hash = this.#paths.kubernetesOpenapi.has(path) ? query.get('hash') : undefined;
     if (hash !== undefined && hash !== digest) {
       return this.#encoder.send(req, res, 301, Buffer.alloc(0), [
         'Location',
@@ -216,6 +231,11 @@ export class Documents {
     this.#encoder.send(req, res, 200, body, [...headers, ...coding, 'Content-Type', type]);
   }
 }
+
+const documentsOf = (
+  served: readonly { readonly version: string; forKubectl(): unknown }[],
+): { version: string; document: unknown }[] =>
+  served.map((view) => ({ version: view.version, document: view.forKubectl() }));
 
 function negotiateFormat(
   forms: readonly DocumentFormat[],

@@ -1,6 +1,6 @@
 import type { JSONSchema } from '../../registry/schema/schema.js';
 import type { Reason } from '../../registry/status/status.js';
-import type { Registry } from '../../registry/store/registry.js';
+import type { RegistryView } from '../../registry/store/registry-view.js';
 import { reviewPaths } from '../request/request-info.js';
 import {
   commonErrors,
@@ -75,7 +75,7 @@ const documents = ({
   group: name,
   version,
   apiVersion,
-}: Registry): Readonly<Record<string, readonly [summary: string, schema: JSONSchema]>> => ({
+}: RegistryView): Readonly<Record<string, readonly [summary: string, schema: JSONSchema]>> => ({
   '/api': [
     'The API versions served.',
     orAggregated(
@@ -207,7 +207,7 @@ function healthOperation(path: string): OpenAPIOperation {
 }
 
 /** Returns the paths beside those of the kinds: documents, reviews and health. */
-export function documentPaths(registry: Registry): Record<string, PathItem> {
+export function documentPaths(registry: RegistryView): Record<string, PathItem> {
   const paths: Record<string, PathItem> = {};
   for (const [path, [summary, schema]] of Object.entries(documents(registry))) {
     paths[path] = { get: documentOperation(path, summary, schema) };

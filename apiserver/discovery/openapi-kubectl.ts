@@ -1,6 +1,6 @@
 import { mergeKeywords } from '../../registry/schema/list-type.js';
 import type { JSONSchema } from '../../registry/schema/schema.js';
-import type { Registry } from '../../registry/store/registry.js';
+import type { RegistryView } from '../../registry/store/registry-view.js';
 
 /** An operation of an OpenAPI document. */
 export type Operation = {
@@ -25,7 +25,10 @@ export interface Document {
  * Returns the OpenAPI 3.0 document for kubectl: the 3.1 document with the paths and the subset of
  * schemas that Kubernetes' Go code supports (docs/design/kubernetes.md#openapi).
  */
-export function kubernetesOpenapi(document: unknown, { version, apiVersion }: Registry): unknown {
+export function kubernetesOpenapi(
+  document: unknown,
+  { version, apiVersion }: RegistryView,
+): unknown {
   const { info, paths, components } = document as Document;
   const root = `/api/${version}/`;
   const served = Object.entries(paths).filter(([path]) => path.startsWith(root));

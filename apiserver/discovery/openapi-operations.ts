@@ -2,7 +2,7 @@ import type { Action } from '../../registry/action.js';
 import type { AnyKind, Verb } from '../../registry/kind.js';
 import { type JSONSchema, toJSONSchema } from '../../registry/schema/schema.js';
 import { codes, type Reason } from '../../registry/status/status.js';
-import type { Registry } from '../../registry/store/registry.js';
+import type { RegistryView } from '../../registry/store/registry-view.js';
 import { maxCount } from '../codec/query.js';
 import { listSchema, objectSchema, schemaRef, textSchema, typeMembers } from './openapi-schemas.js';
 
@@ -288,7 +288,7 @@ export const verbOperations: Record<
 };
 
 /** Returns the operation of an action. */
-export function actionOperation(action: Action, registry: Registry): OpenAPIOperation {
+export function actionOperation(action: Action, registry: RegistryView): OpenAPIOperation {
   const responseSchema =
     action.answers && 'schema' in action.answers
       ? toJSONSchema(action.answers.schema, action.answers.kind)
@@ -307,10 +307,10 @@ export function actionOperation(action: Action, registry: Registry): OpenAPIOper
   };
 }
 
-function actionContent(action: Action, registry: Registry) {
+function actionContent(action: Action, registry: RegistryView) {
   if (action.verb === 'get') return undefined;
   if (action.verb === 'patch') return actionPatchBodies;
-  const spec = registry.body(action)?.schema;
+  const spec = registry.body(action);
   return jsonBody(
     objectSchema(
       action.kind,

@@ -7,7 +7,7 @@ import {
 } from '../../registry/schema/metadata-schema.js';
 import { type JSONSchema, toJSONSchema } from '../../registry/schema/schema.js';
 import { codes } from '../../registry/status/status.js';
-import type { Registry } from '../../registry/store/registry.js';
+import type { RegistryView } from '../../registry/store/registry-view.js';
 import { deleteOptionsSchema } from '../request/delete-options.js';
 
 /** Returns a reference to one of the document's schemas. */
@@ -122,7 +122,7 @@ function selectableFields(kind: AnyKind): Record<string, readonly { fieldPath: s
 }
 
 /** Returns the schemas of the object, its list and its watch event for one kind. */
-function kindSchemas(kind: AnyKind, registry: Registry): Record<string, JSONSchema> {
+function kindSchemas(kind: AnyKind, registry: RegistryView): Record<string, JSONSchema> {
   const { spec, status } = registry.schemas(kind);
   const { group, version } = kind;
   return {
@@ -133,7 +133,7 @@ function kindSchemas(kind: AnyKind, registry: Registry): Record<string, JSONSche
           ...schemaRef('ObjectMeta'),
           description: 'Its name, its versions, and what others say of it.',
         },
-        spec: { ...spec.schema, description: 'What the caller may set.' },
+        spec: { ...spec, description: 'What the caller may set.' },
         status: { ...status, description: 'What the service observed.' },
       }),
       'x-kubernetes-group-version-kind': [{ group, version, kind: kind.kind }],
@@ -257,8 +257,8 @@ function draftMetadata(isNamed: boolean): JSONSchema {
   );
 }
 
-function draftOf(kind: AnyKind, registry: Registry): JSONSchema {
-  const { schema } = registry.schemas(kind).createSpec;
+function draftOf(kind: AnyKind, registry: RegistryView): JSONSchema {
+  const schema = registry.schemas(kind).createSpec;
   return objectSchema(
     `What a caller sends of a ${kind.kind}.`,
     {
@@ -275,7 +275,7 @@ function draftOf(kind: AnyKind, registry: Registry): JSONSchema {
  * Returns the schema of a configuration that is applied: every field is optional, and unknown ones are
  * refused.
  */
-function applyOf(kind: AnyKind, registry: Registry): JSONSchema {
+function applyOf(kind: AnyKind, registry: RegistryView): JSONSchema {
   const {
     labels = {},
     annotations = {},
@@ -289,7 +289,7 @@ function applyOf(kind: AnyKind, registry: Registry): JSONSchema {
     annotations,
     ownerReferences,
   };
-  const { schema } = registry.schemas(kind).spec;
+  const schema = registry.schemas(kind).spec;
   return closedSchema(
     `What a caller applies of a ${kind.kind}.`,
     {
@@ -314,7 +314,7 @@ function allOptional(schema: JSONSchema): JSONSchema {
 }
 
 /** Returns every schema of the document by name. */
-export function componentSchemas(registry: Registry): Record<string, JSONSchema> {
+export function componentSchemas(registry: RegistryView): Record<string, JSONSchema> {
   const schemas: Record<string, JSONSchema> = {
     ObjectMeta: toJSONSchema(Metadata, 'metadata'),
     ListMeta: listMeta,

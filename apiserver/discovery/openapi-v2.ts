@@ -5,15 +5,27 @@ import { type Document, mapped, type Operation } from './openapi-kubectl.js';
 type Value = Record<string, unknown>;
 
 /**
- * Returns the OpenAPI 2.0 document of the kinds: that of Kubernetes' clients (OpenAPI 3.0), converted.
- * Its definitions have names of the group, because a cluster merges the documents of its API servers.
+ * Returns the OpenAPI 2.0 document of the kinds in all versions: those of Kubernetes' clients (OpenAPI
+ * 3.0), converted. Its definitions have names of the group, because a cluster merges the documents of
+ * its API servers.
  */
-export function openapiV2(kubernetes: unknown, { group, version }: Registry): unknown {
-  const { info, paths, components } = kubernetes as Document;
-  const prefix = `${group.split('.').reverse().join('.')}.${version}.`;
+export function openapiV2(
+  documents: readonly { readonly version: string; readonly document: unknown }[],
+  { group }: Registry,
+): unknown {
+  const converted = documents.map(({ version, document }) =>
+    inOneVersion(document as Document, `${group.split('.').reverse().join('.')}.${version}.`),
+  );
   return {
     swagger: '2.0',
-    info,
+    info: (documents[0]!.document as Document).info,
+    paths: Object.assign({}, ...converted.map(({ paths }) => paths)),
+    definitions: Object.assign({}, ...converted.map(({ definitions }) => definitions)),
+  };
+}
+
+function inOneVersion({ paths, components }: Document, prefix: string) {
+  return {
     paths: mapped(paths, (methods) =>
       mapped(methods, (operation) => operationOf(operation, prefix)),
     ),

@@ -1,7 +1,7 @@
 import type { Action } from '../../registry/action.js';
 import type { AnyKind } from '../../registry/kind.js';
 import { type JSONSchema, toJSONSchema } from '../../registry/schema/schema.js';
-import type { Registry } from '../../registry/store/registry.js';
+import type { RegistryView } from '../../registry/store/registry-view.js';
 import { methodOf } from '../request/verbs.js';
 import type { ApiDescription, ServedDocument } from './api-description.js';
 import { documentOperation, documentPaths } from './openapi-documents.js';
@@ -16,7 +16,7 @@ import {
 import { componentSchemas, objectSchema, typeMembers } from './openapi-schemas.js';
 
 /** Returns the webhooks: requests to other services, and their responses. */
-function webhooks(registry: Registry): Record<string, unknown> {
+function webhooks(registry: RegistryView): Record<string, unknown> {
   const object = (kind: AnyKind, properties: Record<string, JSONSchema>): JSONSchema =>
     objectSchema(
       kind.description,
@@ -27,7 +27,7 @@ function webhooks(registry: Registry): Record<string, unknown> {
     registry.kinds.flatMap((kind) => {
       if (!kind.webhook) return [];
       const { name, description, answer } = kind.webhook;
-      const { schema: spec } = registry.schemas(kind).spec;
+      const { spec } = registry.schemas(kind);
       const status = toJSONSchema(answer, `${kind.kind}.webhook`);
       return [
         [
@@ -78,7 +78,7 @@ function addKind(paths: Paths, kind: AnyKind): void {
   }
 }
 
-function addAction(paths: Paths, action: Action, registry: Registry): void {
+function addAction(paths: Paths, action: Action, registry: RegistryView): void {
   const { of, subresource, verb } = action;
   const path = `/api/${of.version}/${of.resource}/{name}/${subresource}`;
   addOperation(paths, path, methodOf(action).toLowerCase(), {
@@ -98,7 +98,7 @@ const contentOf = (types: readonly string[]): object =>
     ]),
   );
 
-const tagsOf = (registry: Registry): { name: string; description: string }[] => [
+const tagsOf = (registry: RegistryView): { name: string; description: string }[] => [
   ...registry.kinds.map(({ kind, description }) => ({ name: kind, description })),
   {
     name: 'Discovery',
@@ -106,7 +106,7 @@ const tagsOf = (registry: Registry): { name: string; description: string }[] => 
   },
 ];
 
-function pathsOf(registry: Registry, documents: readonly ServedDocument[]): Paths {
+function pathsOf(registry: RegistryView, documents: readonly ServedDocument[]): Paths {
   const paths: Paths = {};
   for (const kind of registry.kinds) addKind(paths, kind);
   for (const action of registry.actions) addAction(paths, action, registry);
@@ -123,7 +123,7 @@ function pathsOf(registry: Registry, documents: readonly ServedDocument[]): Path
  * Returns the OpenAPI 3.1 document, with the schemas that validate requests
  * (docs/design/api.md#versions).
  */
-export function openapi(registry: Registry, release: string, api: ApiDescription): unknown {
+export function openapi(registry: RegistryView, release: string, api: ApiDescription): unknown {
   const { title, description, license, securitySchemes } = api;
   return {
     openapi: '3.1.0',

@@ -12,6 +12,7 @@ import {
   invalid,
   staleVersion,
 } from '../../registry/status/status.js';
+import type { KindView } from '../../registry/versions/kind-view.js';
 import { applyJSONPatch, type JSONPatch } from '../codec/json-patch.js';
 import { applyMergePatch } from '../codec/merge-patch.js';
 import { wireObject } from '../codec/object-encoding.js';
@@ -25,7 +26,7 @@ import { setManagedFields } from './managed-fields.js';
 
 /** Returns the draft of a create body; throws 400 or 422 (docs/design/kubernetes.md#writes). */
 export function draftOf(
-  kind: AnyKind,
+  { kind, names }: KindView,
   body: Record<string, unknown>,
 ): { metadata: Record<string, unknown>; spec: unknown } {
   const metadata = isRecord(body.metadata) ? body.metadata : {};
@@ -47,7 +48,7 @@ export function draftOf(
       ...(generateName !== undefined && kind.nameSource !== 'service' && { generateName }),
       ...withoutEmpty({ labels, annotations, ...(!kind.owner && { ownerReferences }) }),
     },
-    spec: body.spec,
+    spec: names?.at('spec')?.toHub(body.spec) ?? body.spec,
   };
 }
 
@@ -87,24 +88,32 @@ export type Change =
   | { readonly mode: 'replace' | 'merge'; readonly body: Record<string, unknown> }
   | { readonly mode: 'json'; readonly patch: JSONPatch };
 
-/** Applies a PUT or PATCH to `next`, the stored object. Returns the paths of unknown members. */
+/**
+ * Applies a PUT or PATCH to `next`, the stored object, as a version has it. Returns the paths of
+ * members that are unknown there. What the version does not have stays as it is.
+ */
 export function applyBody(
-  kind: AnyKind,
+  view: KindView,
   next: KindObject,
   change: Change,
   schema: JSONSchema,
 ): string[] {
+  const { kind } = view;
   const { mode } = change;
-  const desired = desiredObject(kind, next, change);
+  const desired = desiredObject(view, next, change);
   const absent = mode === 'replace' ? undefined : null;
-  requireKind({ apiVersion: desired.apiVersion ?? absent, kind: desired.kind ?? absent }, kind);
+  requireKind(
+    { apiVersion: desired.apiVersion ?? absent, kind: desired.kind ?? absent },
+    { apiVersion: view.apiVersion, kind: kind.kind },
+  );
   const unknown = unknownMembers(desired, schema);
   const metadata = isRecord(desired.metadata) ? desired.metadata : {};
   checkIdentity(kind, next, metadata, mode);
   const causes = [...metadataFaults(metadata), ...hiddenCharacters(desired.spec, 'spec')];
   if (!isRecord(desired.spec)) causes.push(requiredValue('spec'));
   if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);
-  next.spec = desired.spec;
+  const names = view.names?.at('spec');
+  next.spec = names ? names.withHidden(names.toHub(desired.spec), next.spec) : desired.spec;
   setCallerMetadata(next, {
     ...metadata,
     ...(kind.owner && { ownerReferences: next.metadata.ownerReferences }),
@@ -117,16 +126,17 @@ export function applyBody(
  * Returns the object that a change asks for. A JSON patch reaches into every part of the object, so
  * that it gets a copy: of the result only what callers may set is stored.
  */
-function desiredObject(kind: AnyKind, next: KindObject, change: Change): Record<string, unknown> {
+function desiredObject(view: KindView, next: KindObject, change: Change): Record<string, unknown> {
+  const { kind } = view;
   if (change.mode === 'json') {
-    const desired = applyJSONPatch(clone(wireObject(kind, next)), clone(change.patch));
+    const desired = applyJSONPatch(clone(wireObject(view, next)), clone(change.patch));
     checkVersion(kind, next, isRecord(desired.metadata) ? desired.metadata : {}, change.mode);
     return desired;
   }
   const body = clone(change.body);
   checkVersion(kind, next, isRecord(body.metadata) ? body.metadata : {}, change.mode);
   const { status: _, ...fields } = body;
-  return change.mode === 'merge' ? applyMergePatch(wireObject(kind, next), fields) : fields;
+  return change.mode === 'merge' ? applyMergePatch(wireObject(view, next), fields) : fields;
 }
 
 /** Throws 409 for a stale resourceVersion, and 422 if it is malformed or missing in a PUT. */

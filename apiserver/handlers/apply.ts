@@ -16,6 +16,8 @@ import {
   StatusError,
 } from '../../registry/status/status.js';
 import type { Registry } from '../../registry/store/registry.js';
+import { schemasIn } from '../../registry/store/registry-view.js';
+import { hubOf, type KindView } from '../../registry/versions/kind-view.js';
 import type { Authorization } from '../chain/authorization.js';
 import { originOf } from '../chain/authorization-attributes.js';
 import { booleanParameter } from '../codec/query.js';
@@ -60,11 +62,11 @@ export class Applier {
    */
   async apply(req: ObjectRequest, callOf: () => Call): Promise<Applied> {
     const { requestInfo, caller } = req.authorized;
-    const { kind, name } = requestInfo;
+    const { kind, view, name } = requestInfo;
     const body = await this.#bodies.readConfiguration(req, kind.bodyLimit);
     const options = optionsOf(requestInfo);
-    const fields = fieldsOf(kind, name, body, this.#registry);
-    const applied = { ...options, apiVersion: kind.apiVersion, fields };
+    const fields = fieldsOf(view, name, body, this.#registry);
+    const applied = { ...options, view, fields };
     for (let tries = 1; ; tries += 1) {
       const { createsObject = false } = req.authorized;
       try {
@@ -95,7 +97,7 @@ export class Applier {
       const object = await call.change((tx) => {
         const { spec = {}, metadata: given } = clone(applied.fields); // Each try changes its own.
         const fields = { ...applied.fields, spec, metadata: { ...given, name } };
-        return tx.create(kind, draftOf(kind, fields), apply);
+        return tx.create(kind, draftOf(hubOf(kind), fields), apply);
       });
       return { code: 201, object, call };
     }
@@ -135,22 +137,23 @@ function optionsOf({
 
 /** Returns the fields that a configuration applies; throws 400 or 422. */
 function fieldsOf(
-  kind: AnyKind,
+  view: KindView,
   name: string,
   body: Record<string, unknown>,
   registry: Registry,
 ): TrackedFields {
+  const { kind } = view;
   for (const member of ['apiVersion', 'kind'] as const) {
     if (body[member] === undefined) throw badRequest(`${member} must be set in an applied object`);
   }
-  requireKind(body, kind);
-  const { spec: validator, tracked } = registry.schemas(kind);
+  requireKind(body, { apiVersion: view.apiVersion, kind: kind.kind });
+  const { tracked } = registry.schemas(kind);
   const metadata = isRecord(body.metadata) ? body.metadata : {};
   requireName(metadata.name, name);
   if (Array.isArray(metadata.managedFields) && metadata.managedFields.length > 0) {
     throw badRequest('metadata.managedFields must be empty in an applied object');
   }
-  const unknown = unknownMembers(body, validator.schema);
+  const unknown = unknownMembers(body, schemasIn(registry, view).spec);
   if (unknown.length > 0) {
     throw badRequest(`field not declared in schema: ${unknown.map((one) => `.${one}`).join(', ')}`);
   }
@@ -165,7 +168,7 @@ function fieldsOf(
   const { labels, annotations, ownerReferences } = metadata;
   const { metadata: given = {}, spec } = withoutNulls(tracked, {
     metadata: { labels, annotations, ...(!kind.owner && { ownerReferences }) },
-    spec: body.spec,
+    spec: view.names?.at('spec')?.toHub(body.spec) ?? body.spec,
   }) as Partial<TrackedFields>;
   return { metadata: given, spec };
 }

@@ -1,7 +1,8 @@
 import { clone, EncodedObject } from '../../registry/encoded-object.js';
-import type { AnyKind, Call, KindObject } from '../../registry/kind.js';
+import type { Call, KindObject } from '../../registry/kind.js';
 import { toStatusError } from '../../registry/status/storage-errors.js';
 import type { Store } from '../../registry/store/store.js';
+import type { KindView } from '../../registry/versions/kind-view.js';
 import type { Authorization } from '../chain/authorization.js';
 import { wireObject } from '../codec/object-encoding.js';
 import { maxCount, wholeNumber } from '../codec/query.js';
@@ -21,7 +22,7 @@ export async function deleteCollection(
   callOf: (authorized: AuthorizedRequest) => Call,
 ): Promise<Record<string, unknown>> {
   const { owner, requestInfo } = authorized;
-  const { kind } = requestInfo;
+  const { kind, view } = requestInfo;
   const selector = parseSelector(requestInfo.query, kind);
   const page = await toStatusError(store.storage.list(rangeOf(kind, owner, selector.name)));
   const objects = page.entries.map((entry) => new EncodedObject(kind, entry));
@@ -39,20 +40,21 @@ export async function deleteCollection(
       if (target) checkPreconditions(requestInfo, options, target);
       return tx.delete(kind, stored.name);
     });
-    if (old) items.push(deletedItem(kind, old, call));
+    if (old) items.push(deletedItem(view, old, call));
     if (items.length === max) break;
   }
   return {
     kind: `${kind.kind}List`,
-    apiVersion: kind.apiVersion,
+    apiVersion: view.apiVersion,
     metadata: { resourceVersion: String(page.revision) },
     items,
   };
 }
 
 /** Returns a deleted object as it is listed; with deletionTimestamp if the kind deletes in steps. */
-function deletedItem(kind: AnyKind, old: KindObject, call: Call): Record<string, unknown> {
+function deletedItem(view: KindView, old: KindObject, call: Call): Record<string, unknown> {
+  const { kind } = view;
   const response = clone(kind.strategy.beginDelete ? deleted(old, call.now) : old);
   kind.strategy.status?.(response, call);
-  return wireObject(kind, response);
+  return wireObject(view, response);
 }

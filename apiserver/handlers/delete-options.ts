@@ -33,7 +33,7 @@ export async function readDeleteOptions(
   }
   if (
     bodyVersion !== undefined &&
-    !['v1', 'meta.k8s.io/v1', requestInfo.kind.apiVersion].includes(String(bodyVersion))
+    !['v1', 'meta.k8s.io/v1', requestInfo.view.apiVersion].includes(String(bodyVersion))
   ) {
     throw badRequest('the API version in the data does not match the expected API version (v1)');
   }

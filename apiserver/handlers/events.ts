@@ -3,12 +3,13 @@ import { eventRange, idOfEvent, subjectOfKey } from '../../registry/event-source
 import type { AnyKind, KindObject } from '../../registry/kind.js';
 import { toStatusError } from '../../registry/status/storage-errors.js';
 import type { Store } from '../../registry/store/store.js';
+import type { KindView } from '../../registry/versions/kind-view.js';
 import type { Keys } from '../../security/keyring.js';
 import type { Revision } from '../../storage/storage.js';
 import type { Authorization } from '../chain/authorization.js';
 import { objectForCaller } from '../codec/object-encoding.js';
 import type { Query } from '../codec/query.js';
-import { type Representation, wholeRepresentation } from '../codec/representation.js';
+import { type Representation, wholeIn } from '../codec/representation.js';
 import type { ApiResponse, AuthorizedResourceRequest, ResourceRequest } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
 import { ContinueTokens, selectorFingerprint } from './continue-token.js';
@@ -64,7 +65,7 @@ export class Events {
     if (requestInfo.verb === 'list') return this.#list(query, req, res, selector);
     const { component } = this.#store.settings;
     const { kind } = requestInfo;
-    const representation = eventRepresentation(component);
+    const representation = eventRepresentation(authorized.requestInfo.view, component);
     const isSelected = (object: KindObject): boolean =>
       kind.events?.subject(object) !== undefined &&
       selector.matches(toEvent(kind, object, component));
@@ -161,8 +162,8 @@ export class Events {
 }
 
 /** The representation of objects of a watch as Events. */
-const eventRepresentation = (component: string): Representation => ({
-  ...wholeRepresentation,
+const eventRepresentation = (view: KindView, component: string): Representation => ({
+  ...wholeIn(view),
   cacheKey: () => 'event',
   singleObject: (stored, call, _first, revision = stored.revision) => {
     const { metadata, ...event } = toEvent(stored.kind, objectForCaller(stored, call), component);

@@ -1,24 +1,18 @@
 import type { Action, ActionBody } from '../../registry/action.js';
 import { clone, EncodedObject } from '../../registry/encoded-object.js';
-import type {
-  AnyKind,
-  Awaitable,
-  Call,
-  CreateActionBody,
-  KindObject,
-  Ports,
-} from '../../registry/kind.js';
+import type { Awaitable, Call, CreateActionBody, KindObject, Ports } from '../../registry/kind.js';
 import type { NetworkLimits } from '../../registry/limits/network-limits.js';
 import type { LimitOf } from '../../registry/limits/rate-limit.js';
 import { updatesBy } from '../../registry/managedfields/update.js';
 import { isRecord } from '../../registry/schema/is-record.js';
 import { badRequest, invalid, notFound } from '../../registry/status/status.js';
 import type { Registry } from '../../registry/store/registry.js';
+import { schemasIn } from '../../registry/store/registry-view.js';
 import type { Store } from '../../registry/store/store.js';
+import { type KindView, viewIn } from '../../registry/versions/kind-view.js';
 import type { Authorization } from '../chain/authorization.js';
 import { wireObject } from '../codec/object-encoding.js';
 import { emptyQuery, versionOf } from '../codec/query.js';
-import { wholeRepresentation } from '../codec/representation.js';
 import {
   actionPatchTypes,
   isApply,
@@ -114,7 +108,7 @@ export class Handlers {
     if (requestInfo.kind.heldBy && isNavigation(req)) {
       return this.#parts.encoder.send(req, res, 303, empty, pageRedirect(requestInfo.name));
     }
-    if (requestInfo.representation !== wholeRepresentation) {
+    if (!requestInfo.representation.isWhole) {
       return this.#parts.encoder.send(
         req,
         res,
@@ -123,7 +117,7 @@ export class Handlers {
       );
     }
     if (!requestInfo.kind.strategy.decorate && !requestInfo.kind.strategy.status) {
-      return this.#parts.encoder.send(req, res, 200, target.wire());
+      return this.#parts.encoder.send(req, res, 200, target.wire(undefined, requestInfo.view));
     }
     return this.#respond(req, res, 200, target.parse(), this.#call(req, res));
   }
@@ -138,18 +132,19 @@ export class Handlers {
     const body = await this.#readCreate(req, res);
     const call = this.#call(req, res, isDryRun(requestInfo));
     const object = createAction
-      ? await createAction.run(call, this.#createBody(requestInfo.kind, body))
+      ? await createAction.run(call, this.#createBody(requestInfo.view, body))
       : await call.change((tx) =>
-          tx.create(requestInfo.kind, draftOf(requestInfo.kind, clone(body))),
+          tx.create(requestInfo.kind, draftOf(requestInfo.view, clone(body))),
         );
     const response = requestInfo.kind.strategy.status ? clone(object) : object;
     requestInfo.kind.strategy.status?.(response, call);
-    this.#parts.encoder.json(req, res, 201, wireObject(requestInfo.kind, response));
+    this.#parts.encoder.json(req, res, 201, wireObject(requestInfo.view, response));
   }
 
   /** Returns the validated body of a create action. */
-  #createBody(kind: AnyKind, body: Record<string, unknown>): CreateActionBody {
-    const { spec, metadata } = draftOf(kind, body);
+  #createBody(view: KindView, body: Record<string, unknown>): CreateActionBody {
+    const { kind } = view;
+    const { spec, metadata } = draftOf(view, body);
     const causes = this.#parts.registry.schemas(kind).createSpec.check(spec, 'spec');
     if (causes.length > 0) throw invalid(kind, '', causes);
     return { spec, metadata };
@@ -180,10 +175,12 @@ export class Handlers {
     const { requestInfo } = req.authorized;
     await this.#spendLimit(requestInfo.kind.changeLimit, req);
     const change = await this.#bodies.readChange(req, requestInfo.kind.bodyLimit);
-    const { schema } = this.#parts.registry.schemas(requestInfo.kind).spec;
+    const schema = schemasIn(this.#parts.registry, requestInfo.view).spec;
     const call = this.#call(req, res, isDryRun(requestInfo));
-    const tracker = updatesBy(() =>
-      managerOf(requestInfo.query.get('fieldManager'), req.headers['user-agent'], isBrowser(req)),
+    const tracker = updatesBy(
+      () =>
+        managerOf(requestInfo.query.get('fieldManager'), req.headers['user-agent'], isBrowser(req)),
+      requestInfo.view.apiVersion,
     );
     const object = await call.change((tx) =>
       tx.update(
@@ -195,7 +192,7 @@ export class Handlers {
             res,
             requestInfo,
             requestInfo.name,
-            applyBody(requestInfo.kind, next, change, schema),
+            applyBody(requestInfo.view, next, change, schema),
           ),
         tracker,
       ),
@@ -259,7 +256,12 @@ export class Handlers {
       action.verb === 'get' ? { spec: {}, apply() {} } : await this.#actionBody(action, req, res);
     const result = (await action.run(call, target.object, body)) as KindObject;
     const kind = action.answers ?? action.of;
-    if ('schema' in kind) return this.#parts.encoder.json(req, res, action.code, result);
+    if ('schema' in kind) {
+      const isOurs = 'apiVersion' in result && result.apiVersion === action.of.apiVersion;
+      const { apiVersion } = requestInfo.view;
+      const answer = isOurs ? { ...result, apiVersion } : result;
+      return this.#parts.encoder.json(req, res, action.code, answer);
+    }
     await this.#respond(req, res, action.code, result, call, kind);
   }
 
@@ -274,9 +276,10 @@ export class Handlers {
     if (action.verb === 'patch') {
       const change = await this.#bodies.readChange(req, max, actionPatchTypes);
       if (change.mode !== 'json') {
-        requireKind(change.body, { ...requestInfo.kind, kind: action.kind });
+        requireKind(change.body, { ...requestInfo.view, kind: action.kind });
       }
-      const { schema } = this.#parts.registry.schemas(answers).spec;
+      const view = viewIn(answers, requestInfo.view.version)!;
+      const schema = schemasIn(this.#parts.registry, view).spec;
       return {
         spec: undefined,
         apply: (next) =>
@@ -285,7 +288,7 @@ export class Handlers {
             res,
             requestInfo,
             next.metadata.name,
-            applyBody(answers, next, change, schema),
+            applyBody(view, next, change, schema),
             answers,
           ),
       };
@@ -293,7 +296,7 @@ export class Handlers {
     requireBodyType(req, actionPatchTypes, [jsonType]);
     const body = requireObject(await this.#bodies.readBody(req, max));
     const of = { ...requestInfo.kind, kind: action.kind };
-    requireKind(body, of);
+    requireKind(body, { ...requestInfo.view, kind: action.kind });
     const validator = this.#parts.registry.body(action)!;
     checkUnknownFields(
       req,
@@ -313,7 +316,7 @@ export class Handlers {
     const { requestInfo } = req.authorized;
     requireBodyType(req);
     const body = requireObject(await this.#bodies.readBody(req, requestInfo.kind.bodyLimit));
-    requireKind(body, requestInfo.kind);
+    requireKind(body, { ...requestInfo.view, kind: requestInfo.kind.kind });
     const name =
       isRecord(body.metadata) && typeof body.metadata.name === 'string' ? body.metadata.name : '';
     checkUnknownFields(
@@ -321,7 +324,7 @@ export class Handlers {
       res,
       requestInfo,
       name,
-      unknownMembers(body, this.#parts.registry.schemas(requestInfo.kind).createSpec.schema),
+      unknownMembers(body, schemasIn(this.#parts.registry, requestInfo.view).createSpec),
     );
     return body;
   }
@@ -338,7 +341,8 @@ export class Handlers {
     const response = status || decorate ? clone(object) : object;
     status?.(response, call);
     await decorate?.(response, call);
-    this.#parts.encoder.json(req, res, code, wireObject(kind, response));
+    const view = viewIn(kind, req.authorized.requestInfo.view.version)!;
+    this.#parts.encoder.json(req, res, code, wireObject(view, response));
   }
 
   #call(

@@ -1,6 +1,6 @@
 import { EncodedObject } from '../../registry/encoded-object.js';
+import type { KindView } from '../../registry/versions/kind-view.js';
 import type { Entry } from '../../storage/storage.js';
-import { wholeRepresentation } from '../codec/representation.js';
 import type { AuthorizedResourceRequest } from '../http/message.js';
 
 const comma = Buffer.from(',');
@@ -28,8 +28,8 @@ export function itemsOf(
   );
 }
 
-/** Encoded pages, as long as the store returns the same page. */
-const encodedPages = new WeakMap<readonly Entry[], Buffer>();
+/** Encoded pages by version, as long as the store returns the same page. */
+const encodedPages = new WeakMap<readonly Entry[], Map<KindView, Buffer>>();
 
 /**
  * Encodes the first `count` entries of a page of which every object is visible, and the end of the
@@ -41,12 +41,13 @@ export function itemsOfPage(
   count: number,
   authorized: AuthorizedResourceRequest,
 ): Buffer {
-  const { kind, representation } = authorized.requestInfo;
-  const isShared = representation === wholeRepresentation && !kind.strategy.status;
-  const cached = isShared ? encodedPages.get(entries) : undefined;
+  const { kind, view, representation } = authorized.requestInfo;
+  const isShared = representation.isWhole && !kind.strategy.status;
+  const known = encodedPages.get(entries) ?? new Map<KindView, Buffer>();
+  const cached = isShared ? known.get(view) : undefined;
   if (cached) return cached;
   const objects = entries.slice(0, count).map((entry) => new EncodedObject(kind, entry));
   const items = Buffer.concat([...itemsOf(objects, authorized), listEnd]);
-  if (isShared) encodedPages.set(entries, items);
+  if (isShared) encodedPages.set(entries, known.set(view, items));
   return items;
 }

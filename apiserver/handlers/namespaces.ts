@@ -54,7 +54,7 @@ export class Namespaces {
 
   respond(req: PermittedRequest<NonResourceRequestInfo>, res: ApiResponse): void | Promise<void> {
     const { path, query, isWatch } = req.authorized.requestInfo;
-    negotiateRepresentation(req.headers.accept, 'other', query);
+    negotiateRepresentation(req.headers.accept, 'other', query, undefined);
     const name = path.slice(namespacesPath.length + 1) || undefined;
     if (isWatch) return this.#watch(req, res, name);
     if (name !== undefined && name !== namespace.metadata.name) throw notFound(kind, name);

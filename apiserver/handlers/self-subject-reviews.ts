@@ -6,12 +6,13 @@ import { entriesOf } from '../../registry/schema/typed-entries.js';
 import { invalidValue } from '../../registry/status/field-errors.js';
 import { invalid, noSuchPath, unauthorized } from '../../registry/status/status.js';
 import type { Registry } from '../../registry/store/registry.js';
+import { hubOf } from '../../registry/versions/kind-view.js';
 import type { AccessReviewResult } from '../chain/access-review-result.js';
 import type { Authorization } from '../chain/authorization.js';
 import { originOf, type RequestOrigin } from '../chain/authorization-attributes.js';
 import { fieldsOf, textOf, unwrap } from '../codec/protobuf.js';
 import { emptyQuery } from '../codec/query.js';
-import { negotiateRepresentation, wholeRepresentation } from '../codec/representation.js';
+import { negotiateRepresentation, wholeIn } from '../codec/representation.js';
 import { coreGroup } from '../discovery/discovery.js';
 import { jsonType, patchTypes, readBytes, readObject, requireBodyType } from '../http/body.js';
 import { isBrowser } from '../http/headers.js';
@@ -76,7 +77,12 @@ export class SelfSubjectReviews {
     if (kind === undefined) throw noSuchPath();
     isDryRun({ query, verb: 'create' }); // refuses what is not All
     checkWriteParameters(query, 'create');
-    negotiateRepresentation(req.headers.accept, 'review', emptyQuery);
+    negotiateRepresentation(
+      req.headers.accept,
+      'review',
+      emptyQuery,
+      hubOf(this.#registry.kinds[0]!),
+    );
     const { body, spec } = await readReview(req, kind);
     const claimed = { kind: body.kind || undefined, apiVersion: body.apiVersion || undefined };
     requireKind(claimed, { kind, apiVersion });
@@ -221,7 +227,8 @@ export class SelfSubjectReviews {
     const base = {
       type: 'resource' as const,
       kind,
-      representation: wholeRepresentation,
+      view: hubOf(kind),
+      representation: wholeIn(hubOf(kind)),
       query: emptyQuery,
     };
     const action = this.#registry

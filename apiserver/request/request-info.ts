@@ -8,6 +8,7 @@ import {
   notFound,
 } from '../../registry/status/status.js';
 import type { Registry } from '../../registry/store/registry.js';
+import { hubOf, type KindView, viewIn } from '../../registry/versions/kind-view.js';
 import { emptyQuery, isWatch, parseQuery, type Query } from '../codec/query.js';
 import { negotiateRepresentation, type Representation } from '../codec/representation.js';
 import type { ApiPaths } from './api-paths.js';
@@ -18,6 +19,8 @@ import { allowed, methodOf, verbOf, withHead } from './verbs.js';
 export interface ResourceRequestInfo {
   readonly type: 'resource';
   readonly kind: AnyKind;
+  /** The kind as the version of the path has it: of the request's body and of its answer. */
+  readonly view: KindView;
   readonly verb: Verb;
   /** As in the path; `~` until the caller is known. */
   name?: string;
@@ -101,11 +104,13 @@ export function parseRequest(
   const query = path === askedPath ? askedQuery : withWatch(askedQuery);
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   if (request.method === 'HEAD' && isWatch(query)) throw badRequest('a watch has no HEAD');
-  const root = paths.documents.has(path)
+  const mount = paths.documents.has(path)
     ? undefined
-    : paths.mounts.find((mount) => path.startsWith(mount));
-  if (root !== undefined) {
-    return parseResource(method, path.slice(root.length), query, registry, request.headers.accept);
+    : paths.mounts.find(({ root }) => path.startsWith(root));
+  if (mount) {
+    const rest = path.slice(mount.root.length);
+    const { accept } = request.headers;
+    return parseResource(method, rest, query, { registry, version: mount.version, accept });
   }
   const eventKind = eventsPaths.includes(path) && registry.eventKind;
   if (eventKind) return parseEvents(method, eventKind, query, request.headers.accept);
@@ -176,16 +181,23 @@ function checkProviderMethod(
 /** An older form of a watch (Kubernetes API conventions). */
 const watchPrefix = /^watch\/(?!watch\/)/;
 
+/** Where a request for objects goes, and what it accepts. */
+interface Addressed {
+  readonly registry: Registry;
+  readonly version: string;
+  readonly accept: string | undefined;
+}
+
 function parseResource(
   method: string,
   rest: string,
   query: Query,
-  registry: Registry,
-  accept: string | undefined,
+  addressed: Addressed,
 ): ResourceRequestInfo {
   if (method === 'GET' && watchPrefix.test(rest)) {
-    return parseResource(method, rest.replace(watchPrefix, ''), withWatch(query), registry, accept);
+    return parseResource(method, rest.replace(watchPrefix, ''), withWatch(query), addressed);
   }
+  const { registry, version, accept } = addressed;
   const [resource = '', name, subresource, ...more] = rest.split('/');
   const kind = registry.kindOf(resource);
   if (!kind || more.length > 0 || name === '' || subresource === '') throw noSuchPath();
@@ -194,19 +206,21 @@ function parseResource(
     throw notFound(kind, name);
   }
   if (subresource !== undefined) {
-    return parseAction(method, kind, name!, subresource, query, registry, accept);
+    return parseAction(method, kind, name!, subresource, query, addressed);
   }
   const verb = verbOf(method, name !== undefined, isWatch(query));
   if (!verb || !kind.verbs.includes(verb)) {
     throw methodNotAllowed(verb ?? method.toLowerCase(), kind, allowed(kind, name !== undefined));
   }
+  const view = viewIn(kind, version)!;
   return {
     type: 'resource',
     kind,
+    view,
     verb,
     ...(name !== undefined && { name }),
     query,
-    representation: negotiateRepresentation(accept, verb, query),
+    representation: negotiateRepresentation(accept, verb, query, view),
   };
 }
 
@@ -223,11 +237,12 @@ function parseEvents(
   return {
     type: 'resource',
     kind,
+    view: hubOf(kind),
     verb: isList ? 'list' : 'watch',
     query: isList
       ? emptyQuery
       : new Map([...query].filter(([parameter]) => !selectors.includes(parameter))),
-    representation: negotiateRepresentation(accept, 'events', emptyQuery),
+    representation: negotiateRepresentation(accept, 'events', emptyQuery, hubOf(kind)),
     events: query,
   };
 }
@@ -238,9 +253,9 @@ function parseAction(
   name: string,
   subresource: string,
   query: Query,
-  registry: Registry,
-  accept: string | undefined,
+  { registry, version, accept }: Addressed,
 ): ResourceRequestInfo {
+  const view = viewIn(kind, version)!;
   const actions = registry.actionsOn(kind, subresource);
   if (actions.length === 0) throw noSuchPath();
   const action = actions.find((action) => methodOf(action) === method);
@@ -248,10 +263,11 @@ function parseAction(
   return {
     type: 'resource',
     kind,
+    view,
     verb: action.verb,
     name,
     action,
     query,
-    representation: negotiateRepresentation(accept, 'action', query),
+    representation: negotiateRepresentation(accept, 'action', query, view),
   };
 }

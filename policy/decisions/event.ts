@@ -180,7 +180,12 @@ export async function writeEvent(
 function put(tx: Transaction, store: Store, object: DecisionObject): void {
   const { name } = object.metadata;
   const expires = PolicyDecision.expires!(object, store.settings.limits);
-  tx.write(objectKey(PolicyDecision, name), encode(PolicyDecision, object), expires, object);
+  tx.write(
+    objectKey(PolicyDecision, name),
+    encode(store.registry.storedView(PolicyDecision), object),
+    expires,
+    object,
+  );
   const eventKey = refusalKey(object);
   if (eventKey !== undefined) tx.write(eventKey, Buffer.from(name), expires);
 }

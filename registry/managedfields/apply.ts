@@ -3,7 +3,9 @@ import type { FieldTracker, TrackedWrite } from '../field-tracker.js';
 import type { KindObject } from '../kind.js';
 import type { JSONSchema } from '../schema/json-schema.js';
 import { toTimestamp } from '../schema/timestamp.js';
+import type { Versioned } from '../served-version.js';
 import { applyConflict } from '../status/status.js';
+import { type KindView, viewsOf } from '../versions/kind-view.js';
 import { decodeOwners } from './entries.js';
 import { FieldSet } from './field-set.js';
 import {
@@ -20,8 +22,9 @@ export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configu
 
 /** What a manager applies to an object. */
 export interface AppliedConfiguration {
-  /** The version that the fields are of. */
-  readonly apiVersion: string;
+  /** The kind as the version has it in which it was written. */
+  readonly view: KindView;
+  /** With the names of the hub. */
   readonly fields: TrackedFields;
   readonly manager: string;
   /** Whether fields that others own are taken over instead of a conflict. */
@@ -42,11 +45,11 @@ export class ConfigurationApply implements FieldTracker {
 
   /** Merges the configuration into the live object, in place; `track` must follow. */
   merge(next: KindObject, now: number): void {
-    const { apiVersion, fields, manager } = this.#configuration;
+    const { view, fields, manager } = this.#configuration;
     const live = trackedFields(next);
     this.#owners = next.metadata.managedFields
-      ? decodeOwners(next.metadata.managedFields, apiVersion)
-      : ownersBeforeFirstApply(this.#schema, next, toTimestamp(now));
+      ? decodeOwners(next.metadata.managedFields, view.kind)
+      : ownersBeforeFirstApply(view.kind, this.#schema, next, toTimestamp(now));
     const merged = mergeConfiguration(this.#schema, live, fields, this.#owners, manager);
     const { metadata = {}, spec = {} } = clone(merged ?? {}) as Partial<TrackedFields>;
     next.spec = spec;
@@ -55,18 +58,19 @@ export class ConfigurationApply implements FieldTracker {
 
   track(write: TrackedWrite): void {
     const { schema, old, next, now, kind } = write;
-    const { fields, manager, force } = this.#configuration;
+    const { view, fields, manager, force } = this.#configuration;
     const before = old ? trackedFields(old) : { metadata: {}, spec: {} };
     const after = ownersAfterApply(schema, before, trackedFields(next), this.#owners, manager, {
       applied: trackedPaths(schema, fields),
       force,
+      apiVersion: view.apiVersion,
       time: toTimestamp(now),
     });
     if (after.conflicts) {
       throw applyConflict(
         kind,
         next.metadata.name,
-        after.conflicts.map((conflict) => causeOf(conflict, kind.apiVersion)),
+        after.conflicts.map((conflict) => causeOf(conflict, view)),
       );
     }
     setOwners(write, after.owners);
@@ -99,12 +103,13 @@ export const hasContent = (value: unknown): boolean =>
  * `before-first-apply` the rest.
  */
 function ownersBeforeFirstApply(
+  kind: Versioned,
   schema: JSONSchema,
   object: KindObject,
   time: string,
 ): ManagedFields[] {
   const all = trackedPaths(schema, trackedFields(object));
-  const applied = lastApplied(schema, object).intersection(all);
+  const applied = lastApplied(kind, schema, object).intersection(all);
   const owners: ManagedFields[] = [
     { manager: 'kubectl', operation: 'Apply', time, fields: applied },
     { manager: 'before-first-apply', operation: 'Update', time, fields: all.difference(applied) },
@@ -112,18 +117,28 @@ function ownersBeforeFirstApply(
   return owners.filter(({ fields }) => !fields.isEmpty);
 }
 
-function lastApplied(schema: JSONSchema, { metadata }: KindObject): FieldSet {
+function lastApplied(kind: Versioned, schema: JSONSchema, { metadata }: KindObject): FieldSet {
   try {
-    const { metadata: { labels, annotations } = {}, spec } = JSON.parse(
-      metadata.annotations?.[lastAppliedAnnotation] ?? '{}',
-    ) as { metadata?: Record<string, unknown>; spec?: unknown };
+    const {
+      apiVersion,
+      metadata: { labels, annotations } = {},
+      ...applied
+    } = JSON.parse(metadata.annotations?.[lastAppliedAnnotation] ?? '{}') as {
+      apiVersion?: string;
+      metadata?: Record<string, unknown>;
+      spec?: unknown;
+    };
+    const view = viewsOf(kind).find((served) => served.apiVersion === apiVersion);
+    const spec = view?.names?.at('spec')?.toHub(applied.spec) ?? applied.spec;
     return trackedPaths(schema, { metadata: { labels, annotations }, spec });
   } catch {
     return FieldSet.empty; // Anyone may write the annotation; what cannot be read says nothing.
   }
 }
 
-function causeOf({ manager, operation, time, field }: FieldConflict, apiVersion: string) {
+function causeOf(conflict: FieldConflict, view: KindView) {
+  const { manager, operation, apiVersion = view.kind.apiVersion, time } = conflict;
+  const field = view.names?.path(conflict.field) ?? conflict.field;
   const update = `using ${apiVersion}${time === undefined ? '' : ` at ${time}`}`;
   const by =
     operation === 'Update' ? `${JSON.stringify(manager)} ${update}` : JSON.stringify(manager);

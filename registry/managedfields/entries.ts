@@ -1,4 +1,6 @@
 import type { ManagedFieldsEntry } from '../kind.js';
+import type { Versioned } from '../served-version.js';
+import { viewsOf } from '../versions/kind-view.js';
 import { FieldSet } from './field-set.js';
 import { decodeFields, encodeFields } from './fields-v1.js';
 import type { ManagedFields } from './managers.js';
@@ -7,35 +9,51 @@ import type { ManagedFields } from './managers.js';
 const maxUpdateManagers = 10;
 const joinedManager = 'ancient-changes';
 
-/** Returns the owners in metadata.managedFields, without those of versions that are not served. */
+/**
+ * Returns the owners in metadata.managedFields with the names of the hub, without those of versions
+ * that are not served.
+ */
 export const decodeOwners = (
   entries: readonly ManagedFieldsEntry[],
-  apiVersion: string,
+  kind: Versioned,
 ): ManagedFields[] =>
-  entries
-    .filter((entry) => entry.apiVersion === apiVersion)
-    .map(({ manager, operation, time, fieldsV1 }) => ({
-      manager,
-      operation,
-      ...(time !== undefined && { time }),
-      fields: decodeFields(fieldsV1),
-    }));
+  entries.flatMap(({ manager, operation, apiVersion, time, fieldsV1 }) => {
+    const view = viewsOf(kind).find((served) => served.apiVersion === apiVersion);
+    return view
+      ? [
+          {
+            manager,
+            operation,
+            apiVersion,
+            ...(time !== undefined && { time }),
+            fields: decodeFields(view.names?.fields(fieldsV1, 'hub') ?? fieldsV1),
+          },
+        ]
+      : [];
+  });
 
-/** Returns owners as metadata.managedFields, in canonical order; the oldest updaters are joined. */
+/**
+ * Returns owners as metadata.managedFields, each in the version of its last write, in canonical
+ * order; the oldest updaters are joined.
+ */
 export const encodeOwners = (
   owners: readonly ManagedFields[],
-  apiVersion: string,
+  kind: Versioned,
 ): ManagedFieldsEntry[] =>
   joinOldest(owners)
     .sort(compareOwners)
-    .map(({ manager, operation, time, fields }) => ({
-      manager,
-      operation,
-      apiVersion,
-      ...(time !== undefined && { time }),
-      fieldsType: 'FieldsV1',
-      fieldsV1: encodeFields(fields),
-    }));
+    .map(({ manager, operation, apiVersion = kind.apiVersion, time, fields }) => {
+      const names = viewsOf(kind).find((view) => view.apiVersion === apiVersion)?.names;
+      const fieldsV1 = encodeFields(fields);
+      return {
+        manager,
+        operation,
+        apiVersion,
+        ...(time !== undefined && { time }),
+        fieldsType: 'FieldsV1',
+        fieldsV1: names?.fields(fieldsV1, 'version') ?? fieldsV1,
+      };
+    });
 
 function joinOldest(owners: readonly ManagedFields[]): ManagedFields[] {
   const updaters = owners.filter(({ operation }) => operation === 'Update').sort(compareOwners);

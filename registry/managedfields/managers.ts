@@ -6,16 +6,22 @@ import { formatPath } from './path-element.js';
 import { pruneValue } from './prune.js';
 import { fieldSetOf } from './typed-value.js';
 
-/** A manager is known by its name and by whether it applies or updates. */
+/**
+ * A manager is known by its name and by whether it applies or updates; one that updates also by the
+ * version, as in Kubernetes.
+ */
 export interface ManagerID {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
+  /** Group and version of its last write; by default those of the hub. */
+  readonly apiVersion?: string;
 }
 
 /** An entry of metadata.managedFields. */
 export interface ManagedFields extends ManagerID {
   /** When its fields changed last, RFC 3339. */
   readonly time?: string;
+  /** With the names of the hub. */
   readonly fields: FieldSet;
 }
 
@@ -27,7 +33,9 @@ export interface FieldConflict extends ManagerID {
 }
 
 const isSame = (a: ManagerID, b: ManagerID): boolean =>
-  a.manager === b.manager && a.operation === b.operation;
+  a.manager === b.manager &&
+  a.operation === b.operation &&
+  (a.operation === 'Apply' || a.apiVersion === b.apiVersion);
 
 /**
  * Returns the owners after an update, of an object that may be new (`before` is undefined). The
@@ -38,13 +46,13 @@ export function ownersAfterUpdate(
   before: unknown,
   after: unknown,
   owners: readonly ManagedFields[],
-  by: string,
+  by: Pick<ManagerID, 'manager' | 'apiVersion'>,
   time?: string,
 ): readonly ManagedFields[] {
   const { added, modified, removed } = compareValues(schema, before, after);
   const changed = added.union(modified);
   if (changed.isEmpty && removed.isEmpty) return owners;
-  const id: ManagerID = { manager: by, operation: 'Update' };
+  const id: ManagerID = { ...by, operation: 'Update' };
   const own = owners.find((owner) => isSame(owner, id))?.fields ?? FieldSet.empty;
   return withoutEmpty([
     ...owners
@@ -90,15 +98,18 @@ export function ownersAfterApply(
   after: unknown,
   owners: readonly ManagedFields[],
   by: string,
-  { applied, force, time }: { applied: FieldSet; force: boolean; time?: string },
+  { applied, ...write }: { applied: FieldSet; force: boolean; apiVersion?: string; time?: string },
 ): AppliedOwners {
+  const { force, apiVersion, time } = write;
   const { last, others, id } = ownersFor(owners, by);
   const { added, modified, removed } = compareValues(schema, before, after);
   const changed = added.union(modified);
   const conflicts = force ? [] : conflictsOf(others, changed);
   if (conflicts.length > 0) return { conflicts };
   const isSameAsLast = changed.isEmpty && removed.isEmpty && last?.fields.equals(applied);
-  const own = isSameAsLast ? last : { ...id, ...(time && { time }), fields: applied };
+  const own = isSameAsLast
+    ? last
+    : { ...id, ...(apiVersion && { apiVersion }), ...(time && { time }), fields: applied };
   const left = others.map((other) => without(other, changed.union(removed)));
   return { owners: withoutEmpty([...left, own!]) };
 }

@@ -11,24 +11,25 @@ const maxSize = 256 << 10;
 
 /**
  * Returns a tracker of updates by a manager: it owns what it changes, of objects with owners. Its name
- * is asked for only then.
+ * is asked for only then. `apiVersion` is that of the writes, by default the hub's.
  */
-export const updatesBy = (nameOf: () => string): FieldTracker => ({
+export const updatesBy = (nameOf: () => string, apiVersion?: string): FieldTracker => ({
   track(write) {
     const { kind, schema, next, old, now } = write;
     const { managedFields } = next.metadata;
     if (!managedFields) return;
-    const owners = decodeOwners(managedFields, kind.apiVersion);
+    const owners = decodeOwners(managedFields, kind);
     const before = old && trackedFields(old);
     const after = trackedFields(next);
     const time = toTimestamp(now);
-    setOwners(write, ownersAfterUpdate(schema, before, after, owners, nameOf(), time));
+    const by = { manager: nameOf(), apiVersion: apiVersion ?? kind.apiVersion };
+    setOwners(write, ownersAfterUpdate(schema, before, after, owners, by, time));
   },
 });
 
 /** Stores the owners in the object; throws 422 if they need too much space. */
 export function setOwners({ kind, next }: TrackedWrite, owners: readonly ManagedFields[]): void {
-  const entries = encodeOwners(owners, kind.apiVersion);
+  const entries = encodeOwners(owners, kind);
   const size = Buffer.byteLength(JSON.stringify(entries));
   if (size > maxSize) {
     throw invalid(kind, next.metadata.name, [

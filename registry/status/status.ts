@@ -131,6 +131,22 @@ export class StatusError extends Error {
     return codes[this.reason];
   }
 
+  /** Returns the error with fields as `nameOf` names their paths: as another version has them. */
+  withFields(nameOf: (path: string) => string): StatusError {
+    const { reason, details, headers, decision } = this;
+    const renamed = details?.causes?.filter(({ field }) => field && nameOf(field) !== field) ?? [];
+    if (renamed.length === 0) return this;
+    const message = renamed.reduce(
+      (text, { field }) => text.replaceAll(field!, nameOf(field!)),
+      this.message,
+    );
+    const causes = details!.causes!.map((cause) =>
+      cause.field ? { ...cause, field: nameOf(cause.field) } : cause,
+    );
+    const error = new StatusError(reason, message, { ...details, causes }, { ...headers });
+    return decision ? Object.assign(error, { decision }) : error;
+  }
+
   /** Returns the Status object. */
   toStatus(): Status {
     const { reason, message, details, code } = this;

@@ -1,8 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Action } from '../action.js';
 import type { AnyKind } from '../kind.js';
 import { trackedSchema } from '../managedfields/tracked-fields.js';
 import { type JSONSchema, toJSONSchema, Validator } from '../schema/schema.js';
 import { type SecretField, secretFields } from '../schema/secret-schema.js';
+import type { ServedVersion } from '../served-version.js';
+import { type KindView, viewIn } from '../versions/kind-view.js';
 
 /** The validators and schemas of one kind, converted once. */
 interface KindSchemas {
@@ -38,9 +41,14 @@ export class Registry {
   readonly kinds: readonly AnyKind[];
   /** The API group of all kinds. */
   readonly group: string;
+  /** The version that clients should use. */
   readonly version: string;
   /** Group and version as in objects. */
   readonly apiVersion: string;
+  /** All versions that are served, the preferred one first. */
+  readonly versions: readonly ServedVersion[];
+  /** The version in which objects are written; by default that of the schemas. */
+  storedVersion: string;
   readonly actions: readonly Action[];
   /** The kind whose objects are events about others. */
   readonly eventKind: AnyKind | undefined;
@@ -51,17 +59,22 @@ export class Registry {
   constructor(kinds: readonly AnyKind[], actions: readonly Action[]) {
     const [first] = kinds;
     if (!first) throw new Error('a registry must have a kind');
-    const other = kinds.find(({ apiVersion }) => apiVersion !== first.apiVersion);
+    const other = kinds.find(
+      ({ apiVersion, versions }) =>
+        apiVersion !== first.apiVersion || !isDeepStrictEqual(versions, first.versions),
+    );
     if (other) {
       throw new Error(
-        `all kinds must be of one group and version: ${first.kind} is of ${first.apiVersion}, ` +
+        `all kinds must be of one group and its versions: ${first.kind} is of ${first.apiVersion}, ` +
           `${other.kind} of ${other.apiVersion}`,
       );
     }
     this.kinds = kinds;
     this.group = first.group;
-    this.version = first.version;
-    this.apiVersion = first.apiVersion;
+    this.versions = first.versions;
+    this.version = first.versions[0]!.version;
+    this.apiVersion = `${first.group}/${this.version}`;
+    this.storedVersion = first.version;
     this.actions = actions.filter((action) => kinds.includes(action.of));
     this.eventKind = kinds.find(({ events }) => events);
     this.#byResource = new Map(kinds.map((kind) => [kind.resource, kind]));
@@ -78,6 +91,11 @@ export class Registry {
 
   kindOf(resource: string): AnyKind | undefined {
     return this.#byResource.get(resource);
+  }
+
+  /** Returns a kind as it is written to the store. */
+  storedView(kind: AnyKind): KindView {
+    return viewIn(kind, this.storedVersion)!;
   }
 
   /** Returns the actions on `<resource>/<name>/<subresource>`. */

@@ -287,7 +287,7 @@ export class StoreTransaction implements Transaction {
         if (before) writes.push({ delete: key });
         continue;
       }
-      const encoded = encode(kind, object);
+      const encoded = encode(this.#registry.storedView(kind), object);
       if (before?.equals(encoded)) continue;
       const expires = kind.expires?.(object, this.#call.settings.limits);
       writes.push({

@@ -11,6 +11,7 @@ import { mapList, setList } from '../../registry/schema/list-type.js';
 import { StatusError } from '../../registry/status/status.js';
 import { Registry } from '../../registry/store/registry.js';
 import { StoreTransaction } from '../../registry/store/transaction.js';
+import { hubOf } from '../../registry/versions/kind-view.js';
 import type { Entry } from '../../storage/storage.js';
 import fc from '../support/fast-check.js';
 import { isQuick } from '../support/stores.js';
@@ -315,14 +316,14 @@ class Live {
         tx.update(
           Sheet,
           'one',
-          (next) => void applyBody(Sheet, next, changeOf(next, write, mode), spec.schema),
+          (next) => void applyBody(hubOf(Sheet), next, changeOf(next, write, mode), spec.schema),
           updatesBy(() => manager),
         ),
       );
       return [];
     }
     const apply = new ConfigurationApply(tracked, {
-      apiVersion: Sheet.apiVersion,
+      view: hubOf(Sheet),
       fields: {
         metadata: step.apply.labels ? { labels: step.apply.labels } : {},
         spec: specOf(step.apply),

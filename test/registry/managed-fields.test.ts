@@ -80,7 +80,7 @@ function run(steps: readonly Step[]): { live: unknown; owners: readonly ManagedF
   let owners: readonly ManagedFields[] = [];
   for (const { apply, update, by, force = false, conflicts } of steps) {
     if (update) {
-      owners = ownersAfterUpdate(schema, live, update, owners, by);
+      owners = ownersAfterUpdate(schema, live, update, owners, { manager: by });
       live = update;
       continue;
     }

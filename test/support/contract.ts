@@ -4,6 +4,7 @@ import { openapi } from '../../apiserver/discovery/openapi.js';
 import { apiDescription } from '../../cmd/vestibule/serve/api-description.js';
 import { actions, kinds } from '../../kinds/index.js';
 import { Registry } from '../../registry/store/registry.js';
+import { inVersion } from '../../registry/store/registry-view.js';
 import type { Answer } from './people/tab.js';
 
 interface Operation {
@@ -11,7 +12,8 @@ interface Operation {
 }
 type Document = { paths: Record<string, Record<string, Operation>>; components: unknown };
 
-const document = openapi(new Registry(kinds, actions), 'test', apiDescription) as Document;
+const registry = new Registry(kinds, actions);
+const document = openapi(inVersion(registry, registry.version), 'test', apiDescription) as Document;
 // Each validator is used a few times in a suite: optimizing its code takes longer than it saves.
 const ajv = new Ajv2020({ strict: false, allErrors: true, code: { optimize: false } });
 (formats as unknown as (to: Ajv2020) => void)(ajv);

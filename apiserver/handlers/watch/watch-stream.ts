@@ -11,7 +11,7 @@ import type { Subscription } from '../../../registry/watchcache/watch-cache.js';
 import { type Revision, startAfter } from '../../../storage/storage.js';
 import type { Authorization } from '../../chain/authorization.js';
 import { qualifiedResource } from '../../chain/metrics.js';
-import { type Representation, wholeRepresentation } from '../../codec/representation.js';
+import type { Representation } from '../../codec/representation.js';
 import { keepOpen } from '../../http/keep-open.js';
 import type { ApiResponse, AuthorizedResourceRequest } from '../../http/message.js';
 import { rangeOf } from '../list.js';
@@ -343,7 +343,7 @@ export class WatchStream {
     const first = this.#isFirst();
     const makeFrame = (): WatchFrame =>
       new WatchFrame(type, this.#view.singleObject(object, this.#call, first, event.revision));
-    const isShared = !this.#kind.strategy.status && (!first || this.#view === wholeRepresentation);
+    const isShared = !this.#kind.strategy.status && (!first || this.#view.isWhole);
     this.#countEvent();
     const line = isShared
       ? event.shared(`${type} ${this.#view.cacheKey(Date.now())}`, makeFrame)

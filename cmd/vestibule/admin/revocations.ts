@@ -3,6 +3,7 @@ import { Group, operators } from '../../../kinds/people/group/group.js';
 import { Passkey } from '../../../kinds/people/passkey/passkey.js';
 import { EncodedObject, encode, objectKey, uniqueKey } from '../../../registry/encoded-object.js';
 import type { AnyKind, ObjectOf } from '../../../registry/kind.js';
+import { hubOf } from '../../../registry/versions/kind-view.js';
 import type { SnapshotItem } from '../../../storage/snapshot/format.js';
 import type { Revise } from '../../../storage/snapshot/layout.js';
 import { readItems, type Snapshot } from '../../../storage/snapshot/reader.js';
@@ -62,7 +63,7 @@ export async function readRevocation(snapshot: Snapshot, since: number): Promise
       const account = decoded(Account, item);
       account.status.passkeys = Math.max(0, account.status.passkeys - count);
       if (account.status.passkeys === 0) withoutPasskey += 1;
-      return { ...item, value: encode(Account, account) };
+      return { ...item, value: encode(hubOf(Account), account) };
     },
   };
 }

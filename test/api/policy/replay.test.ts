@@ -8,6 +8,7 @@ import { replay } from '../../../policy/shadow/replay.js';
 import { encode } from '../../../registry/encoded-object.js';
 import type { ObjectOf } from '../../../registry/kind.js';
 import type { Store } from '../../../registry/store/store.js';
+import { hubOf } from '../../../registry/versions/kind-view.js';
 import { prefixRange, type Range, type Storage } from '../../../storage/storage.js';
 import { signIn } from '../../support/people/signin.js';
 import type { Tab } from '../../support/people/tab.js';
@@ -85,7 +86,7 @@ describe('trying a text on what was decided', () => {
           };
           return {
             put: `objects/policydecisions/${object.metadata.name}`,
-            value: encode(PolicyDecision, object),
+            value: encode(hubOf(PolicyDecision), object),
           };
         }),
       );

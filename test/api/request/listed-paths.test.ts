@@ -12,10 +12,10 @@ beforeAll(async () => {
 afterAll(stopAll);
 
 const paths = new ApiPaths(
-  { group: 'id.vestibule.org', version: 'v1alpha1', apiVersion: 'id.vestibule.org/v1alpha1' },
+  { group: 'id.vestibule.org', versions: [{ version: 'v1alpha1' }] },
   apiDescription.documents!.map(({ name }) => name),
 );
-const roots = paths.mounts;
+const roots = paths.mounts.map(({ root }) => root);
 const get = async (path: string): Promise<any> =>
   (await service.tab().get(path, { plain: true }).is(200)).body;
 

@@ -6,6 +6,7 @@ import type { PolicyAuthorizer } from '../../../../policy/policy-service.js';
 import type { AnyKind, Call, KindObject } from '../../../../registry/kind.js';
 import { ConfigurationApply } from '../../../../registry/managedfields/apply.js';
 import type { Store } from '../../../../registry/store/store.js';
+import { hubOf } from '../../../../registry/versions/kind-view.js';
 import { loadableKinds, type Manifest, policySpec } from './manifest-file.js';
 
 /** The label of objects that manifests own: they are deleted when no file declares them. */
@@ -65,10 +66,10 @@ async function applyTo(
     labels: { ...labels, [ownedLabel]: 'true' },
     annotations: { ...annotations, [hashAnnotation]: hash },
   };
-  const draft = draftOf(kind, structuredClone({ metadata: { name, ...owned }, spec }));
+  const draft = draftOf(hubOf(kind), structuredClone({ metadata: { name, ...owned }, spec }));
   const fields = { metadata: owned, spec };
   const apply = new ConfigurationApply(store.registry.schemas(kind).tracked, {
-    apiVersion: kind.apiVersion,
+    view: hubOf(kind),
     fields,
     manager: 'manifests',
     force: true,

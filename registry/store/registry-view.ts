@@ -1,0 +1,77 @@
+import type { Action } from '../action.js';
+import type { AnyKind } from '../kind.js';
+import type { JSONSchema } from '../schema/json-schema.js';
+import { type KindView, viewIn } from '../versions/kind-view.js';
+import type { Registry } from './registry.js';
+
+/** The schemas of one kind, as a version has them. */
+export interface ViewSchemas {
+  readonly spec: JSONSchema;
+  readonly status: JSONSchema;
+  readonly createSpec: JSONSchema;
+}
+
+const known = new WeakMap<Registry, Map<KindView, ViewSchemas>>();
+
+/** Returns the schemas of a kind as a version has them; converted once. */
+export function schemasIn(registry: Registry, view: KindView): ViewSchemas {
+  const byView = known.get(registry) ?? new Map<KindView, ViewSchemas>();
+  known.set(registry, byView);
+  const found = byView.get(view);
+  if (found) return found;
+  const { spec, createSpec, status } = registry.schemas(view.kind);
+  const renamed = (part: string, schema: JSONSchema): JSONSchema =>
+    view.names?.at(part)?.schemaFromHub(schema) ?? schema;
+  const schemas = {
+    spec: renamed('spec', spec.schema),
+    createSpec: renamed('spec', createSpec.schema),
+    status: renamed('status', status),
+  };
+  byView.set(view, schemas);
+  return schemas;
+}
+
+/** What documents are made from: the kinds and actions of a registry as one version has them. */
+export interface RegistryView {
+  readonly registry: Registry;
+  readonly group: string;
+  readonly version: string;
+  /** Group and version as in objects. */
+  readonly apiVersion: string;
+  readonly kinds: readonly AnyKind[];
+  readonly actions: readonly Action[];
+  schemas(kind: AnyKind): ViewSchemas;
+  /** Returns the schema of an action's body; undefined for `get` and `patch`. */
+  body(action: Action): JSONSchema | undefined;
+}
+
+/** Returns a registry as a version has it. */
+export function inVersion(registry: Registry, version: string): RegistryView {
+  const apiVersion = `${registry.group}/${version}`;
+  const views = new Map(
+    registry.kinds.map((kind) => [kind, { ...kind, version, apiVersion } as AnyKind]),
+  );
+  const hubs = new Map([...views].map(([hub, view]) => [view, hub]));
+  const viewOf = (kind: AnyKind): AnyKind => views.get(kind) ?? kind;
+  const actions = new Map(
+    registry.actions.map((action): [Action, Action] => [
+      {
+        ...action,
+        of: viewOf(action.of),
+        ...(action.answers &&
+          'resource' in action.answers && { answers: viewOf(action.answers as AnyKind) }),
+      },
+      action,
+    ]),
+  );
+  return {
+    registry,
+    group: registry.group,
+    version,
+    apiVersion,
+    kinds: [...views.values()],
+    actions: [...actions.keys()],
+    schemas: (kind) => schemasIn(registry, viewIn(hubs.get(kind) ?? kind, version)!),
+    body: (action) => registry.body(actions.get(action) ?? action)?.schema,
+  };
+}
