@@ -1,7 +1,7 @@
 import type { EncodedObject } from '../../registry/encoded-object.js';
 import type { AnyKind, Call } from '../../registry/kind.js';
 import { notAcceptable } from '../../registry/status/status.js';
-import { hubOf, type KindView } from '../../registry/versions/kind-view.js';
+import type { KindView } from '../../registry/versions/kind-view.js';
 import { acceptsJSON, acceptsYAML, type MediaRange, parseAccept } from './accept.js';
 import { objectForCaller, wireBytes } from './object-encoding.js';
 import type { Query } from './query.js';
@@ -89,19 +89,14 @@ function metadataView(version: string): Representation {
   };
 }
 
-const included = ['Metadata', 'Object', 'None'] as const;
+const included: readonly string[] = ['Metadata', 'Object', 'None'];
 
-function tableView(
-  version: string,
-  include: (typeof included)[number],
-  view?: KindView,
-): Representation {
+/** Returns rows of a table, each with what `include` says of the object, as a version has it. */
+function tableView(version: string, include: string, view: KindView): Representation {
   const opening = (metadata: object, columns: object[]): string =>
     `{"kind":"Table","apiVersion":"${version}","metadata":${JSON.stringify(metadata)},"columnDefinitions":${JSON.stringify(columns)},"rows":[`;
   const objectOfRow = (stored: EncodedObject, call: ViewContext, revision?: number): string => {
-    if (include === 'Object') {
-      return wireBytes(view ?? hubOf(stored.kind), stored, call, revision).toString();
-    }
+    if (include === 'Object') return wireBytes(view, stored, call, revision).toString();
     return include === 'None'
       ? 'null'
       : JSON.stringify(partialMetadata(version, stored, call, revision));
@@ -110,8 +105,7 @@ function tableView(
     `{"cells":${JSON.stringify(cellsOf(stored.kind, objectForCaller(stored, call), call.now))},"object":${objectOfRow(stored, call, revision)}}`;
   return {
     metadataOnly: false,
-    cacheKey: (now) =>
-      `table ${version} ${include} ${view?.version ?? ''} ${Math.floor(now / 1000)}`,
+    cacheKey: (now) => `table ${version} ${include} ${view.version} ${Math.floor(now / 1000)}`,
     listStart: (kind, metadata) => opening(metadata, columnsOf(kind)),
     listItem: (stored, call, revision) => Buffer.from(row(stored, call, revision)),
     singleObject: (stored, call, first, revision = stored.revision) =>
@@ -129,11 +123,8 @@ function tableView(
 }
 
 const versions = ['v1', 'v1beta1'];
-const of = <T>(make: (version: string) => T): ReadonlyMap<string, T> =>
-  new Map(versions.map((version) => [version, make(`meta.k8s.io/${version}`)]));
-const metadata = of(metadataView);
-const tables = of(
-  (version) => new Map(included.map((include) => [include as string, tableView(version, include)])),
+const metadataViews: ReadonlyMap<string, Representation> = new Map(
+  versions.map((version) => [version, metadataView(`meta.k8s.io/${version}`)]),
 );
 
 /** The shape of a response: one object, a list, or a stream. Other responses are always whole. */
@@ -183,18 +174,11 @@ function findRepresentation(
 ): Representation | undefined {
   if (group !== 'meta.k8s.io') return undefined;
   if (as === (shape === 'list' ? 'PartialObjectMetadataList' : 'PartialObjectMetadata')) {
-    return metadata.get(version);
+    return metadataViews.get(version);
   }
-  const byInclude = as === 'Table' ? tables.get(version) : undefined;
+  if (as !== 'Table' || !versions.includes(version)) return undefined;
   const include = query.get('includeObject') ?? 'Metadata';
-  if (byInclude && include === 'Object') {
-    return tableView(`meta.k8s.io/${version}`, include, view);
-  }
-  return (
-    byInclude &&
-    (byInclude.get(include) ?? {
-      ...byInclude.get('Metadata')!,
-      isUnknown: true,
-    })
-  );
+  const isKnown = included.includes(include);
+  const table = tableView(`meta.k8s.io/${version}`, isKnown ? include : 'Metadata', view);
+  return isKnown ? table : { ...table, isUnknown: true };
 }

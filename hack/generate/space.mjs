@@ -109,7 +109,7 @@ Each change by a person, each refusal and each consent, with each scope that it 
 \`limits.decisionRetention\` (${days(changes)} days). That is ${number((300 * changes) / dayMs / 1000)} kB for one a day.
 The limits of recorded decisions bound what one account can add.
 
-Beside the store, an eighth of the disk of the embedded store is free at all times, of a large one 512 MiB. A snapshot takes as much as the content.
+Beside the store, the disk of the embedded store has 64 to 512 MiB free at all times, by its size and the memory. A snapshot takes as much as the content.
 
 ${measured}`;
 }

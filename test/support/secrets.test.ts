@@ -49,15 +49,15 @@ test('a secret is found wherever it is, a code where it is alone', () => {
 
 test('a record says no claim, however short, alone or among other words', () => {
   const secrets = new Secrets();
-  secrets.claim('gold', 'a.b+c', 918273, 'of', true, 'supplied-of-somebody');
+  secrets.claim('gold', 'a.b+c', 918273, 'of', true, 'supplied-of-someone');
   const record = (text: string): Buffer => Buffer.from(`....${JSON.stringify({ spec: { text } })}`);
-  for (const text of ['gold', 'tier gold!', 'a.b+c', '918273', 'supplied-of-somebody']) {
+  for (const text of ['gold', 'tier gold!', 'a.b+c', '918273', 'supplied-of-someone']) {
     expectFor(text, secrets.claimedIn(record(text))).toEqual(true);
   }
   for (const text of ['golden', 'fool-gold', 'aXb+c', 'of', 'true', '']) {
     expectFor(text, secrets.claimedIn(record(text))).toEqual(false);
   }
-  expect([secrets.in('gold'), secrets.in('"supplied-of-somebody"')]).toEqual([false, true]);
+  expect([secrets.in('gold'), secrets.in('"supplied-of-someone"')]).toEqual([false, true]);
 });
 
 test('a service does not stop well with a secret of a browser in its log or its store', async () => {
