@@ -13,6 +13,8 @@ export type Database = ClassicLevel<string, Buffer>;
 /** The format that this release writes, and the only one it reads. */
 const formatVersion = 4;
 const cacheBytes = 8 << 20;
+/** Rows that are compressed together (docs/design/storage.md#blocks). */
+const blockBytes = 16 << 10;
 
 /** Options of {@link openDatabase}. */
 interface DatabaseOptions {
@@ -50,6 +52,7 @@ export async function openDatabase(
     createIfMissing: !mustExist,
     writeBufferSize: writeBufferBytes,
     cacheSize: cacheBytes,
+    blockSize: blockBytes,
   });
   openDirectories.add(path);
   db.once('closed', () => openDirectories.delete(path));

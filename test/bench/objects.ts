@@ -13,11 +13,14 @@ export const loadBuilt = (bench: Bench, file: string): Promise<any> =>
  */
 export async function fill(bench: Bench, data: string, count: number): Promise<number> {
   const load = (file: string): Promise<any> => loadBuilt(bench, file);
-  const [{ openEmbedded }, { encode, objectKey, uniqueKey }, { Account }] = await Promise.all([
-    load('storage/embedded/embedded.js'),
-    load('registry/encoded-object.js'),
-    load('kinds/people/account/account.js'),
-  ]);
+  const [{ openEmbedded }, { encode, objectKey, uniqueKey }, { hubOf }, { Account }] =
+    await Promise.all([
+      load('storage/embedded/embedded.js'),
+      load('registry/encoded-object.js'),
+      load('registry/versions/kind-view.js'),
+      load('kinds/people/account/account.js'),
+    ]);
+  const stored = hubOf(Account);
   const storage = await openEmbedded({ directory: join(data, 'store') });
   let bytes = 0;
   for (let from = 0; from < count; from += 1000) {
@@ -27,7 +30,7 @@ export async function fill(bench: Bench, data: string, count: number): Promise<n
           (object) => {
             const { name } = object.metadata;
             return [
-              { put: objectKey(Account, name) as string, value: encode(Account, object) as Buffer },
+              { put: objectKey(Account, name) as string, value: encode(stored, object) as Buffer },
               {
                 put: uniqueKey(Account, 'email', object.status.email.address) as string,
                 value: Buffer.from(name),

@@ -12,6 +12,8 @@ import { startVestibule } from '../sides/vestibule.js';
 const megabyte = 2 ** 20;
 /** What the process may use, pages of files included, and its heap, as the chart sets them. */
 const memory = { limit: 300 * megabyte, heap: 180 } as const;
+/** What the image and the chart set. */
+const malloc = ['MALLOC_ARENA_MAX=1', 'MALLOC_MMAP_THRESHOLD_=131072'];
 /** A store of about four times as much. */
 const size = { accounts: 1_000_000, sessions: 300_000 };
 const quickSize = { accounts: 20_000, sessions: 2_000 };
@@ -26,9 +28,10 @@ async function signingIn(bench: Bench, name: string, isLimited: boolean): Promis
   cpSync(filled, folder, { recursive: true });
   dropPages(folder);
   const limit = isLimited ? limitMemory('sign-in', memory.limit) : undefined;
-  const heap = ['env', `NODE_OPTIONS=--max-old-space-size=${memory.heap}`];
+  const options = `--max-semi-space-size=16 --max-old-space-size=${memory.heap}`;
+  const settings = ['env', `NODE_OPTIONS=${options}`, ...malloc];
   const within = (command: readonly string[]): string[] =>
-    limit ? limit.within([...heap, ...command]) : [...command];
+    limit ? limit.within([...settings, ...command]) : [...command];
   const served = await startVestibule(bench, folder, undefined, undefined, within);
   const args = { port: served.port, inFlight: 8, accounts: bench.quick ? 50 : 500 };
   const warm = { operations: 3_000 };
