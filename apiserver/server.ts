@@ -375,7 +375,7 @@ export class Server {
 /** Returns an error with the fields as the version of the request has them. */
 function asRequested({ requestInfo }: ApiRequest, error: unknown): unknown {
   const names = requestInfo?.type === 'resource' ? requestInfo.view.names : undefined;
-  return names && error instanceof StatusError
+  return names && error instanceof StatusError && !error.hasFieldsAsSent
     ? error.withFields((path) => names.path(path))
     : error;
 }

@@ -22,9 +22,9 @@ export const actionOf = ({ kind, verb, action }: ResourceRequestInfo): string =>
  * Returns the selector of a request; undefined if it is malformed, which is an error for authorized
  * callers only.
  */
-export function selectorOf({ query, kind }: ResourceRequestInfo): Selector | undefined {
+export function selectorOf({ query, kind, view }: ResourceRequestInfo): Selector | undefined {
   try {
-    return parseSelector(query, kind);
+    return parseSelector(query, kind, view.names);
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import type { AnyKind, KindObject } from '../../registry/kind.js';
 import { badRequest } from '../../registry/status/status.js';
+import type { FieldTree } from '../../registry/versions/field-names.js';
 import type { Query } from './query.js';
 
 type Requirement = {
@@ -109,10 +110,13 @@ function splitRequirements(text: string): string[] {
   return parts.length === 1 && parts[0] === '' ? [] : parts;
 }
 
-/** Parses labelSelector and fieldSelector; throws 400 if they are malformed. */
-export function parseSelector(query: Query, kind: AnyKind): Selector {
+/**
+ * Parses labelSelector and fieldSelector, whose fields are called as in `names`; throws 400 if they are
+ * malformed.
+ */
+export function parseSelector(query: Query, kind: AnyKind, names?: FieldTree): Selector {
   const labels = splitRequirements(query.get('labelSelector') ?? '').map(parseRequirement);
-  const fields = parseFields(query.get('fieldSelector') ?? '', kind);
+  const fields = parseFields(query.get('fieldSelector') ?? '', kind, names);
   const { name, owner, unique, tests } = fields;
   return {
     ...(name !== undefined && { name }),
@@ -127,22 +131,27 @@ export function parseSelector(query: Query, kind: AnyKind): Selector {
   };
 }
 
-function parseFields(text: string, kind: AnyKind): FieldRequirements {
+function parseFields(text: string, kind: AnyKind, names: FieldTree | undefined): FieldRequirements {
   const found: FieldRequirements = { unique: [], tests: [] };
   for (const part of splitRequirements(text)) {
     const match = /^([A-Za-z0-9.]+)\s*(==|=|!=)\s*(\S*)$/.exec(part);
     if (!match) throw badRequest(`unable to parse the field selector at "${part.slice(0, 64)}"`);
-    const [, field = '', operator, value = ''] = match;
-    addRequirement(found, kind, { field, isEqual: operator !== '!=', value });
+    const [, asked = '', operator, value = ''] = match;
+    const field = names ? names.hubPath(asked) : asked;
+    const isKnown =
+      field !== undefined &&
+      addRequirement(found, kind, { field, isEqual: operator !== '!=', value });
+    if (!isKnown) throw unknownField(asked, kind, names);
   }
   return found;
 }
 
+/** Adds what a part of a selector requires; returns whether its field can be selected by. */
 function addRequirement(
   found: FieldRequirements,
   kind: AnyKind,
   { field, isEqual, value }: { field: string; isEqual: boolean; value: string },
-): void {
+): boolean {
   const selectable = Object.hasOwn(kind.selectableFields, field)
     ? kind.selectableFields[field]
     : undefined;
@@ -160,8 +169,9 @@ function addRequirement(
   } else if (field === kind.owner && isEqual) {
     found.owner = checkedName(value);
   } else {
-    throw unknownField(field, kind);
+    return false;
   }
+  return true;
 }
 
 /** Returns a value that may be the name of an object; throws 400 for another. */
@@ -172,13 +182,10 @@ function checkedName(value: string): string {
   );
 }
 
-function unknownField(field: string, kind: AnyKind): Error {
-  const known = new Set([
-    'metadata.name',
-    ...(kind.owner ? [kind.owner] : []),
-    ...Object.keys(kind.selectableFields),
-  ]);
+function unknownField(field: string, kind: AnyKind, names: FieldTree | undefined): Error {
+  const fields = [...(kind.owner ? [kind.owner] : []), ...Object.keys(kind.selectableFields)];
+  const known = new Set(['metadata.name', ...(names?.paths(fields) ?? fields)]);
   return badRequest(
-    `"${field}" is not a known field selector: only ${[...known].map((one) => `"${one}"`).join(', ')}`,
+    `"${field}" is not a known field selector: only ${[...known].map((path) => `"${path}"`).join(', ')}`,
   );
 }

@@ -23,7 +23,7 @@ export async function deleteCollection(
 ): Promise<Record<string, unknown>> {
   const { owner, requestInfo } = authorized;
   const { kind, view } = requestInfo;
-  const selector = parseSelector(requestInfo.query, kind);
+  const selector = parseSelector(requestInfo.query, kind, view.names);
   const page = await toStatusError(store.storage.list(rangeOf(kind, owner, selector.name)));
   const objects = page.entries.map((entry) => new EncodedObject(kind, entry));
   const prepared = (await authorization.loadFor(authorized, objects)) ?? authorized;

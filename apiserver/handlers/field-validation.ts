@@ -119,11 +119,8 @@ export function checkUnknownFields(
   if (unknown.length === 0) return;
   const mode = query.get('fieldValidation') ?? 'Warn';
   if (isBrowser(req)) {
-    throw invalid(
-      of,
-      name,
-      unknown.slice(0, 32).map((field) => forbiddenField(field, 'unknown field')),
-    );
+    const causes = unknown.slice(0, 32).map((field) => forbiddenField(field, 'unknown field'));
+    throw Object.assign(invalid(of, name, causes), { hasFieldsAsSent: true });
   }
   if (mode === 'Strict') {
     throw badRequest(

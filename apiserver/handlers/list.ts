@@ -102,7 +102,7 @@ export class Lister {
   async list(req: ResourceRequest, res: ApiResponse): Promise<void> {
     const { authorized } = req;
     const { requestInfo } = authorized;
-    const selector = parseSelector(requestInfo.query, requestInfo.kind);
+    const selector = parseSelector(requestInfo.query, requestInfo.kind, requestInfo.view.names);
     const limit = wholeNumber(requestInfo.query, 'limit', maxCount);
     const token = this.#tokens.open(authorized, requestInfo.query);
     const wanted = token?.r ?? (await this.#readRevision(requestInfo, limit));

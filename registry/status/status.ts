@@ -114,6 +114,8 @@ export class StatusError extends Error {
   readonly headers: Readonly<Record<string, string>>;
   /** The decision of a policy refusal; not in the response. */
   decision?: DecisionSummary;
+  /** Whether its fields are called as in the request already, such as unknown ones. */
+  hasFieldsAsSent = false;
 
   constructor(
     reason: Reason,

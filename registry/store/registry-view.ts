@@ -45,11 +45,28 @@ export interface RegistryView {
   body(action: Action): JSONSchema | undefined;
 }
 
+/** Returns the fields by which objects are selected, as a version calls them. */
+function fieldsIn(kind: AnyKind, version: string): Partial<AnyKind> {
+  const names = viewIn(kind, version)?.names;
+  if (!names) return {};
+  return {
+    ...(kind.owner && { owner: names.path(kind.owner) as typeof kind.owner }),
+    selectableFields: Object.fromEntries(
+      names
+        .paths(Object.keys(kind.selectableFields))
+        .map((path) => [path, kind.selectableFields[names.hubPath(path)!]!]),
+    ),
+  };
+}
+
 /** Returns a registry as a version has it. */
 export function inVersion(registry: Registry, version: string): RegistryView {
   const apiVersion = `${registry.group}/${version}`;
   const views = new Map(
-    registry.kinds.map((kind) => [kind, { ...kind, version, apiVersion } as AnyKind]),
+    registry.kinds.map((kind) => [
+      kind,
+      { ...kind, version, apiVersion, ...fieldsIn(kind, version) },
+    ]),
   );
   const hubs = new Map([...views].map(([hub, view]) => [view, hub]));
   const viewOf = (kind: AnyKind): AnyKind => views.get(kind) ?? kind;

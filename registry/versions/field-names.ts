@@ -153,6 +153,23 @@ export class FieldTree {
     });
   }
 
+  /** Returns those of some paths of the hub that the version has, as it calls them. */
+  paths(paths: readonly string[]): string[] {
+    return paths
+      .map((path) => this.path(path))
+      .filter((path, i) => this.hubPath(path) === paths[i]);
+  }
+
+  /** Returns the path in the hub of a field, such as `spec.displayName`; undefined if it is not there. */
+  hubPath(path: string): string | undefined {
+    const [segment = '', ...rest] = path.split('.');
+    const name = this.#hubNameOf(segment);
+    if (name === undefined || rest.length === 0) return name;
+    const tree = this.at(name);
+    const below = tree ? tree.hubPath(rest.join('.')) : rest.join('.');
+    return below === undefined ? undefined : `${name}.${below}`;
+  }
+
   /** Returns the element of an item of a list of maps, with the names of its keys. */
   #itemKey(element: string, to: 'hub' | 'version'): string {
     const keys = Object.entries(JSON.parse(element.slice(2)) as Record<string, unknown>);

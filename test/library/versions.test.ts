@@ -48,6 +48,10 @@ const Fischer = kindsOf({
   }),
   status: z.object({ caught: z.number().describe('How many.') }),
   columns: { Reach: ({ spec }) => spec.reach },
+  selectableFields: {
+    'spec.reach': ({ spec }) => String(spec.reach),
+    'spec.note': ({ spec }) => spec.note,
+  },
   strategy: {
     default(next) {
       next.status = { caught: next.spec.reach };
@@ -151,6 +155,31 @@ describe.each(stores)('a kind in three versions on %s', (store) => {
     }
     const { definitions } = await at('/openapi/v2');
     expect(Object.keys(definitions).filter((name) => /\.Fischer$/.test(name))).toHaveLength(3);
+  });
+
+  test('is selected by the names of each', async () => {
+    const name = await create();
+    const found = async (version: string, field: string): Promise<any> => {
+      const path = `?fieldSelector=metadata.name=${name},${field}=3`;
+      const { code, body } = await ask('GET', version, path);
+      return code === 200 ? body.items.length : [code, body.message];
+    };
+    expect(await found(v1, 'spec.reach')).toBe(1);
+    expect(await found(v1alpha1, 'spec.radius')).toBe(1);
+    const known = '"spec.radius" is not a known field selector: only "metadata.name"';
+    expect(await found(v1, 'spec.radius')).toEqual([400, `${known}, "spec.reach", "spec.note"`]);
+    for (const hidden of ['spec.reach', 'spec.note']) {
+      expect(await found(v1alpha1, hidden)).toEqual([
+        400,
+        expect.stringMatching(`^"${hidden}" is not a known field selector: only .*"spec.radius"`),
+      ]);
+    }
+    const { paths } = (await (await fetch(`${server.url}/openapi/v3`)).json()) as any;
+    const { serverRelativeURL } = paths[`apis/${group}/${v1alpha1}`];
+    const { components } = (await (await fetch(server.url + serverRelativeURL)).json()) as any;
+    expect(components.schemas.Fischer['x-kubernetes-selectable-fields']).toEqual([
+      { fieldPath: 'spec.radius' },
+    ]);
   });
 
   test('is read in each, with the names of each', async () => {

@@ -34,7 +34,7 @@ export function parseWatchOptions(
   name: string | undefined,
   minTimeoutMs: number,
 ): WatchOptions {
-  const { query, kind } = requestInfo;
+  const { query, kind, view } = requestInfo;
   const optionError = (field: string, message: string): Error =>
     invalid(optionsKind('watch'), '', [forbiddenField(field, message)]);
   const version = versionOf(query, () =>
@@ -56,7 +56,7 @@ export function parseWatchOptions(
   if (initial === undefined && match !== undefined) {
     throw optionError('resourceVersionMatch', 'only with sendInitialEvents');
   }
-  const selector = ofEvents(parseSelector(query, kind), requestInfo);
+  const selector = ofEvents(parseSelector(query, kind, view.names), requestInfo);
   return {
     selector:
       name === undefined
