@@ -29,7 +29,7 @@ const secret = randomBytes(32).toString('base64url');
 const hash = createHash('sha256').update(secret).digest('hex');
 writeFileSync(
   join(manifests, 'notes.yaml'),
-  `apiVersion: id.vestibule.org/v1alpha1
+  `apiVersion: id.vestibule.org/v1beta1
 kind: Client
 metadata: { name: notes }
 spec:
@@ -68,7 +68,7 @@ const board = 'deploy/examples/apps/board';
 const policy = `${execFileSync('bin/vestibule', ['policy'], { cwd: root, encoding: 'utf8' })}${readFileSync(join(root, board, 'policy.cedar'), 'utf8')}`;
 writeFileSync(
   join(manifests, 'policy.yaml'),
-  `apiVersion: id.vestibule.org/v1alpha1
+  `apiVersion: id.vestibule.org/v1beta1
 kind: Policy
 spec:
   description: The policy the service comes with, and a rule about the board.

@@ -2,7 +2,7 @@
 
 /** A request to be a member of a Group until a time. */
 export interface AccessRequest {
-  apiVersion: 'id.vestibule.org/v1alpha1';
+  apiVersion: 'id.vestibule.org/v1beta1';
   kind: 'AccessRequest';
   metadata: ObjectMeta;
   spec: {
@@ -29,7 +29,7 @@ export interface AccessRequest {
 
 /** A person who signs in, identified by a verified email address. */
 export interface Account {
-  apiVersion: 'id.vestibule.org/v1alpha1';
+  apiVersion: 'id.vestibule.org/v1beta1';
   kind: 'Account';
   metadata: ObjectMeta;
   spec: {
@@ -41,10 +41,10 @@ export interface Account {
     preferredUsername?: string;
     profileURI?: string;
     pictureURI?: string;
-    website?: string;
+    websiteURI?: string;
     gender?: string;
     locale?: string;
-    zoneinfo?: string;
+    timeZone?: string;
     birthdate?: string;
   };
   status: {
@@ -65,7 +65,7 @@ export interface Account {
 
 /** The name, logo, colour and links of this deployment, in one object named default. Anyone may read it. */
 export interface Appearance {
-  apiVersion: 'id.vestibule.org/v1alpha1';
+  apiVersion: 'id.vestibule.org/v1beta1';
   kind: 'Appearance';
   metadata: ObjectMeta;
   spec: {
@@ -81,13 +81,13 @@ export interface Appearance {
 
 /** A service that supplies claims by responding to claims reviews; the one named vestibule is built in. */
 export interface ClaimsProvider {
-  apiVersion: 'id.vestibule.org/v1alpha1';
+  apiVersion: 'id.vestibule.org/v1beta1';
   kind: 'ClaimsProvider';
   metadata: ObjectMeta;
   spec: {
     displayName: string;
     displayNames?: Record<string, string>;
-    url?: string;
+    reviewURI?: string;
     caBundle?: string;
     timeoutMilliseconds?: number;
     failurePolicy?: 'Omit' | 'Fail';
@@ -119,7 +119,7 @@ export interface ClaimsProvider {
 
 /** A request for the claims of a person from a claims provider. */
 export interface ClaimsReview {
-  apiVersion: 'id.vestibule.org/v1alpha1';
+  apiVersion: 'id.vestibule.org/v1beta1';
   kind: 'ClaimsReview';
   metadata: ObjectMeta;
   spec: {
@@ -139,7 +139,7 @@ export interface ClaimsReview {
 
 /** What a person agreed to share with a Client. */
 export interface Grant {
-  apiVersion: 'id.vestibule.org/v1alpha1';
+  apiVersion: 'id.vestibule.org/v1beta1';
   kind: 'Grant';
   metadata: ObjectMeta;
   spec: {
@@ -189,7 +189,7 @@ export interface Grant {
 
 /** A sign-in in progress. */
 export interface Interaction {
-  apiVersion: 'id.vestibule.org/v1alpha1';
+  apiVersion: 'id.vestibule.org/v1beta1';
   kind: 'Interaction';
   metadata: ObjectMeta;
   spec: {
@@ -210,8 +210,8 @@ export interface Interaction {
       logoURI?: string;
       homepageURI?: string;
       initiateLoginURI?: string;
-      policyURI?: string;
-      termsURI?: string;
+      privacyPolicyURI?: string;
+      termsOfServiceURI?: string;
       firstParty: boolean;
     };
     methods?: ('EmailCode' | 'EmailLink' | 'Passkey')[];
@@ -295,7 +295,7 @@ export interface Interaction {
 
 /** A message in the mock mailbox, which exists only while email is mocked. */
 export interface MockMessage {
-  apiVersion: 'id.vestibule.org/v1alpha1';
+  apiVersion: 'id.vestibule.org/v1beta1';
   kind: 'MockMessage';
   metadata: ObjectMeta;
   spec: Record<string, never>;
@@ -349,7 +349,7 @@ export interface ObjectMeta {
 
 /** A passkey that a person signs in with. */
 export interface Passkey {
-  apiVersion: 'id.vestibule.org/v1alpha1';
+  apiVersion: 'id.vestibule.org/v1beta1';
   kind: 'Passkey';
   metadata: ObjectMeta;
   spec: {
@@ -378,7 +378,7 @@ export interface Passkey {
 
 /** The active policy, a superseded one, or one in trial. Anyone may read it. */
 export interface Policy {
-  apiVersion: 'id.vestibule.org/v1alpha1';
+  apiVersion: 'id.vestibule.org/v1beta1';
   kind: 'Policy';
   metadata: ObjectMeta;
   spec: {
@@ -438,7 +438,7 @@ export interface Policy {
 
 /** A decision of the policy about someone. */
 export interface PolicyDecision {
-  apiVersion: 'id.vestibule.org/v1alpha1';
+  apiVersion: 'id.vestibule.org/v1beta1';
   kind: 'PolicyDecision';
   metadata: ObjectMeta;
   spec: {
@@ -504,7 +504,7 @@ export interface PolicyDecision {
 
 /** Recovery of an account whose passkeys are all lost: after a wait, they are removed. Until then, anyone who is signed in to the account can cancel it. */
 export interface Recovery {
-  apiVersion: 'id.vestibule.org/v1alpha1';
+  apiVersion: 'id.vestibule.org/v1beta1';
   kind: 'Recovery';
   metadata: ObjectMeta;
   spec: Record<string, never>;
@@ -522,7 +522,7 @@ export interface Recovery {
 
 /** A running process of this service: its state, its settings, and what it counted in the last hour. The process writes it each minute. It is gone when the process ends, or three minutes after its last write. */
 export interface Replica {
-  apiVersion: 'id.vestibule.org/v1alpha1';
+  apiVersion: 'id.vestibule.org/v1beta1';
   kind: 'Replica';
   metadata: ObjectMeta;
   spec: Record<string, never>;
@@ -578,7 +578,7 @@ export interface Replica {
 
 /** A browser in which an account is signed in. */
 export interface Session {
-  apiVersion: 'id.vestibule.org/v1alpha1';
+  apiVersion: 'id.vestibule.org/v1beta1';
   kind: 'Session';
   metadata: ObjectMeta;
   spec: Record<string, never>;

@@ -2,7 +2,7 @@
 function manifestOf({ id, name, client }, stringify) {
   const { type, scopes = [], ...fields } = client;
   const manifest = {
-    apiVersion: 'id.vestibule.org/v1alpha1',
+    apiVersion: 'id.vestibule.org/v1beta1',
     kind: 'Client',
     metadata: { name: id },
     spec: {

@@ -80,7 +80,7 @@ export function policyReference({ types, actions, groups }, contextAttributes, e
 # What policies may speak of
 
 A request is one principal, one action, one resource and a context of facts. [Policies](../how-to/policies.md) explains
-how to write rules. The same as a Cedar schema: \`GET /api/v1alpha1/policyschema\`, as text or, with
+how to write rules. The same as a Cedar schema: \`GET /api/v1beta1/policyschema\`, as text or, with
 \`Accept: application/json\`, as JSON. \`vestibule policy schema\` prints that of its own release.
 
 ## Types

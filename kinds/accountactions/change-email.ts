@@ -17,7 +17,7 @@ import {
 } from '../../registry/status/status.js';
 import { isTakenAddress } from '../access/invitation/taken-address.js';
 import { verifiedFacts } from '../access/invitation/verified-person.js';
-import { apiVersion } from '../define-kind.js';
+import { apiVersion } from '../api-version.js';
 import {
   assertResendAllowed,
   countedMail,

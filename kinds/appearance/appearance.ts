@@ -103,7 +103,7 @@ async function storeLogo(next: AppearanceObject, upload: string): Promise<void> 
   const path = logoPath(encoded.png);
   next.internal = { logo: encoded.png.toString('base64') };
   next.spec.logo = path;
-  alignLastApplied(next, [['logo']]);
+  alignLastApplied(Appearance, next, [['logo']]);
 }
 
 /** Returns the stored logo; undefined if there is none. */

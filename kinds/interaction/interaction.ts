@@ -20,6 +20,12 @@ export const Interaction = defineKind({
   kind: naming.kind,
   resource: naming.resource,
   heldBy: naming.heldBy,
+  names: {
+    v1alpha1: {
+      'status.client.privacyPolicyURI': 'policyURI',
+      'status.client.termsOfServiceURI': 'termsURI',
+    },
+  },
   nameSource: 'service',
   bodyLimit: 64 << 10,
   description: 'A sign-in in progress.',

@@ -93,8 +93,8 @@ const ClientSummary = z
     logoURI: z.string().optional().describe('Logo.'),
     homepageURI: z.string().optional().describe('Home page.'),
     initiateLoginURI: z.string().optional().describe('Starts a new sign-in at the Client.'),
-    policyURI: z.string().optional().describe('Privacy policy.'),
-    termsURI: z.string().optional().describe('Terms of service.'),
+    privacyPolicyURI: z.string().optional().describe('Privacy policy.'),
+    termsOfServiceURI: z.string().optional().describe('Terms of service.'),
     firstParty: z.boolean().describe('Operated by the operator of this service.'),
   })
   .describe('The Client that requests the sign-in.');

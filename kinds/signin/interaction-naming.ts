@@ -1,5 +1,5 @@
 import type { Caller } from '../../registry/caller.js';
-import { group } from '../define-kind.js';
+import { group } from '../api-version.js';
 
 /** The names of the Interaction kind, for modules that the kind itself imports. */
 export const naming = {

@@ -6,9 +6,9 @@ import type { Call } from '../../registry/kind.js';
 /** What the profile of an account says about the language of its owner. */
 export interface Profile {
   readonly locale?: string | undefined;
-  readonly zoneinfo?: string | undefined;
-  /** The zone of the browser of the last sign-in, without a `zoneinfo`. */
   readonly timeZone?: string | undefined;
+  /** The zone of the browser of the last sign-in, for those who named none. */
+  readonly browserTimeZone?: string | undefined;
 }
 
 /** Returns what an account says about the language and the time zone of its owner. */
@@ -18,7 +18,7 @@ export const profileOf = ({
 }: {
   readonly spec: Profile;
   readonly internal: { readonly timeZone?: string | undefined };
-}): Profile => ({ ...spec, timeZone: internal.timeZone });
+}): Profile => ({ ...spec, browserTimeZone: internal.timeZone });
 
 /** Returns the time zone of the browser that sent a request, if it is a known one. */
 export const browserTimeZone = ({ request }: Pick<Call, 'request'>): string | undefined =>
@@ -32,7 +32,7 @@ type MailLanguage = Pick<MailOrder, 'languages' | 'timeZone'>;
  * own, that of the browser, or that of an earlier one.
  */
 export const readerLanguage = (
-  { locale, zoneinfo, timeZone }: Profile,
+  { locale, timeZone, browserTimeZone: earlierZone }: Profile,
   locales: readonly string[],
   acceptLanguage: string | undefined,
   browserZone?: string,
@@ -42,7 +42,7 @@ export const readerLanguage = (
     ...(locale === undefined ? [] : [locale]),
     ...acceptedLanguages(acceptLanguage),
   ],
-  ...zoneOf(zoneinfo ?? browserZone ?? timeZone),
+  ...zoneOf(timeZone ?? browserZone ?? earlierZone),
 });
 
 const zoneOf = (timeZone: string | undefined): MailLanguage =>

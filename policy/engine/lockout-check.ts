@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { group, servedVersions } from '../../kinds/api-version.js';
 import type { Operator } from '../../kinds/people/group/operator.js';
 import { authenticationClaims } from '../../kinds/people/session/acr.js';
 import type { Method } from '../../kinds/people/session/session.js';
@@ -32,17 +33,19 @@ const sampleCallers: readonly Caller[] = [
 const publicPaths: Readonly<Record<string, readonly string[]>> = {
   discovery: [
     '/api',
-    '/api/v1alpha1',
     '/api/openapi/v3',
     '/apis',
-    '/apis/id.vestibule.org',
-    '/apis/id.vestibule.org/v1alpha1',
+    `/apis/${group}`,
     '/openapi/v3',
-    '/openapi/v3/apis/id.vestibule.org/v1alpha1',
     '/openapi/v2',
     '/version',
-    '/api/v1alpha1/policyschema',
-    '/apis/id.vestibule.org/v1alpha1/policyschema',
+    ...servedVersions.flatMap((version) => [
+      `/api/${version}`,
+      `/api/${version}/policyschema`,
+      `/apis/${group}/${version}`,
+      `/apis/${group}/${version}/policyschema`,
+      `/openapi/v3/apis/${group}/${version}`,
+    ]),
   ],
   health: ['/livez', '/readyz', '/healthz'],
 };

@@ -101,8 +101,8 @@ function specOf(url: URL, document: Document, known: ReadonlySet<string>): Clien
   const scopes = document.scope?.split(' ') ?? [...known];
   const links = {
     homepageURI: document.client_uri,
-    policyURI: document.policy_uri,
-    termsURI: document.tos_uri,
+    privacyPolicyURI: document.policy_uri,
+    termsOfServiceURI: document.tos_uri,
   };
   const ownLinks = Object.entries(links).filter(([, link]) => link && isOnHost(link, url));
   return {

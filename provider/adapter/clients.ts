@@ -123,8 +123,8 @@ export function metadataOf(
       backchannel_logout_session_required: true,
     }),
     ...(spec.homepageURI && { client_uri: spec.homepageURI }),
-    ...(spec.policyURI && { policy_uri: spec.policyURI }),
-    ...(spec.termsURI && { tos_uri: spec.termsURI }),
+    ...(spec.privacyPolicyURI && { policy_uri: spec.privacyPolicyURI }),
+    ...(spec.termsOfServiceURI && { tos_uri: spec.termsOfServiceURI }),
     ...(spec.logoURI && { logo_uri: spec.logoURI }),
   };
 }
@@ -167,8 +167,8 @@ export async function clientSummary(
     logoURI: spec?.logoURI,
     homepageURI: spec?.homepageURI,
     initiateLoginURI: spec?.initiateLoginURI,
-    policyURI: spec?.policyURI,
-    termsURI: spec?.termsURI,
+    privacyPolicyURI: spec?.privacyPolicyURI,
+    termsOfServiceURI: spec?.termsOfServiceURI,
   };
   const given = Object.fromEntries(
     Object.entries(optional).filter(([, value]) => value !== undefined),
@@ -193,8 +193,8 @@ function documentSummary(
     redirectHost: redirectHost === host ? undefined : redirectHost,
     declaredName: client?.clientName === host ? undefined : client?.clientName,
     homepageURI: client?.clientUri,
-    policyURI: client?.policyUri,
-    termsURI: client?.tosUri,
+    privacyPolicyURI: client?.policyUri,
+    termsOfServiceURI: client?.tosUri,
   };
   const given = Object.entries(declared).filter(([, value]) => value !== undefined);
   return { name: href, displayName: host, ...Object.fromEntries(given), firstParty: false };

@@ -3,9 +3,11 @@ import type {
   AdapterPayload,
   Client,
   InteractionResults,
+  KoaContext,
   Interaction as LibraryInteraction,
   ProviderContext,
 } from 'oidc-provider';
+import { servedVersions } from '../../kinds/api-version.js';
 import { audienceScopeID } from '../../kinds/apps/claims/scope-id.js';
 import { isDocumentURL } from '../../kinds/apps/client/document-url.js';
 import { Interaction } from '../../kinds/interaction/interaction.js';
@@ -35,12 +37,15 @@ import { addedPasskey, completedLogin, loginTime } from './session-projection.js
 
 type InteractionObject = ObjectOf<typeof Interaction>;
 
+const [preferred, ...others] = servedVersions;
+
 /** The Interaction that this request begins, and the one that it ends. */
 const begun = new StateKey<{ readonly name: string; readonly cid: string }>();
 const ended = new StateKey<{ readonly name: string; readonly cid: string }>();
 
-/** Returns the path of an interaction, which is also the path of its cookies. */
-const interactionPath = (name: string): string => `/api/v1alpha1/interactions/${name}`;
+/** Returns the path of an interaction in a version of the API, which is also the path of its cookies. */
+const interactionPath = (name: string, version: string): string =>
+  `/api/${version}/interactions/${name}`;
 
 /**
  * Creates the Interaction object for a prompt of oidc-provider, in the commit that stores the
@@ -61,7 +66,22 @@ export async function beginInteraction(
     if (before?.cid === interaction.cid) draft.status.previous = before.name;
     return upsert(tx, Interaction, name, (old) => (old ? 'leave' : draft));
   });
-  return interactionPath(name);
+  return interactionPath(name, preferred);
+}
+
+/**
+ * Sends the cookies of an interaction for its path in every version of the API; the library sends them
+ * for the one that {@link beginInteraction} returned.
+ */
+export function repeatInteractionCookies(ctx: KoaContext): void {
+  const name = requestState().get(begun)?.name;
+  if (name === undefined) return;
+  const path = `path=${interactionPath(name, preferred)};`;
+  const sent = [ctx.response.get('Set-Cookie')].flat().filter((cookie) => cookie.includes(path));
+  for (const version of others) {
+    const otherPath = `path=${interactionPath(name, version)};`;
+    for (const cookie of sent) ctx.append('Set-Cookie', cookie.replace(path, otherPath));
+  }
 }
 
 async function newInteraction(

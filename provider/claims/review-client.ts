@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { formerVersion, group } from '../../kinds/api-version.js';
 import { availabilityOf, recordAvailability } from '../../kinds/apps/claims/claims-provider.js';
 import {
   ClaimsReview,
@@ -7,7 +8,6 @@ import {
 } from '../../kinds/apps/claims/claims-review.js';
 import type { ClaimsProviderObject } from '../../kinds/apps/claims/scope-index.js';
 import type { Scope } from '../../kinds/apps/claims/scopes.js';
-import { apiVersion } from '../../kinds/define-kind.js';
 import { Account } from '../../kinds/people/account/account.js';
 import { withSpan } from '../../observability/tracer.js';
 import { objectKey } from '../../registry/encoded-object.js';
@@ -32,6 +32,9 @@ type Services = Pick<ProviderServices, 'store' | 'settings' | 'secrets' | 'runti
 };
 
 const deadlineMs = 2_500;
+
+/** The version of reviews; services that were written for it go on (docs/design/versions.md#reviews). */
+const reviewVersion = `${group}/${formerVersion}`;
 
 /** A refusal is recorded once in this time for a person, a Client and a provider. */
 const sameRefusalMs = 60_000;
@@ -79,7 +82,7 @@ export class ClaimsReviewClient {
     end: AbortSignal,
   ): Promise<SuppliedClaims | undefined> {
     const provider = this.#services.claims.scopeIndex.provider(name);
-    if (!provider?.spec.url) return undefined;
+    if (!provider?.spec.reviewURI) return undefined;
     const key = JSON.stringify([
       asking.account,
       asking.client,
@@ -149,7 +152,7 @@ export class ClaimsReviewClient {
     asking: ClaimsReviewRequest,
     end: AbortSignal,
   ): Promise<{ outcome: Outcome; supplied: SuppliedClaims | undefined; isUp?: boolean }> {
-    const url = spec.url!;
+    const url = spec.reviewURI!;
     const over = AbortSignal.any([end, AbortSignal.timeout(spec.timeoutMilliseconds)]);
     const begun = performance.now();
     const review = reviewOf(metadata.name, asking);
@@ -157,7 +160,7 @@ export class ClaimsReviewClient {
       const { status, body } = await this.#services.claims.fetch(url, {
         method: 'POST',
         signal: over,
-        body: JSON.stringify({ apiVersion, kind: 'ClaimsReview', spec: review }),
+        body: JSON.stringify({ apiVersion: reviewVersion, kind: 'ClaimsReview', spec: review }),
         ...(spec.caBundle && { ca: spec.caBundle }),
         headers: {
           'content-type': 'application/json',

@@ -33,7 +33,7 @@ export async function resourceServer(
   }
   const audience = await audienceOf(services, client.clientId, resource);
   if (!audience) throw new errors.InvalidTarget();
-  const { identifier, tokenForm, tokenSigningAlg, accessTokenLifetime } = audience.spec;
+  const { identifier, accessTokenFormat, tokenSigningAlg, accessTokenLifetime } = audience.spec;
   const scopes = isTokenRequest(ctx)
     ? await issuableScopes(services, ctx.oidc, audience)
     : requestableScopes(ctx.oidc, audience);
@@ -41,7 +41,7 @@ export async function resourceServer(
     scope: scopes.join(' '),
     audience: identifier,
     accessTokenTTL: parseDuration(accessTokenLifetime) / 1000,
-    ...(tokenForm === 'JWT'
+    ...(accessTokenFormat === 'JWT'
       ? { accessTokenFormat: 'jwt', jwt: { sign: { alg: tokenSigningAlg } } }
       : { accessTokenFormat: 'opaque' }),
   };

@@ -1,6 +1,7 @@
 import { errors, type KoaContext, type Provider, type ProviderContext } from 'oidc-provider';
 import { retryAfter } from '../adapter/attempt-limit.js';
 import { clientObject } from '../adapter/clients.js';
+import { repeatInteractionCookies } from '../adapter/interaction-record.js';
 import { findRefreshAnswer, keepRefreshAnswer, repeatedAnswer } from '../adapter/refresh-answer.js';
 import { revokeReused } from '../adapter/revocation.js';
 import { isDeviceRequest, noteUserCode } from '../adapter/user-code-events.js';
@@ -166,6 +167,7 @@ async function finishHeaders(
   }
   if (isRouted(ctx) && programRoutes.has(ctx.oidc.route)) addWrongParameters(services, ctx);
   describeRemedy(ctx);
+  repeatInteractionCookies(ctx);
   if (!ctx.req.complete) ctx.res.shouldKeepAlive = false;
   if (ctx.status === 503) ctx.set('Retry-After', '1');
   if (ctx.status === 429) ctx.set('Retry-After', String(requestState().get(retryAfter) ?? 1));

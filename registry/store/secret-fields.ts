@@ -7,6 +7,7 @@ import { lastAppliedAnnotation } from '../managedfields/apply.js';
 import { isRecord } from '../schema/is-record.js';
 import type { FieldPath, SecretField } from '../schema/secret-schema.js';
 import { parseJSON } from '../schema/strict-json.js';
+import { viewsOf } from '../versions/kind-view.js';
 
 /** The part of `internal` that holds secrets, by the path of the field. */
 interface SecretHolder {
@@ -23,7 +24,7 @@ export function takeSecrets(
   fields: readonly SecretField[],
   next: KindObject,
   old: KindObject | undefined,
-  { kind, keys }: Omit<Place, 'name'>,
+  { kind, keys }: { readonly kind: AnyKind; readonly keys: Keys },
 ): ReadonlySet<string> {
   if (fields.length === 0) return none;
   const before = old ? secretsOf(old) : {};
@@ -32,7 +33,7 @@ export function takeSecrets(
   const after = { ...current };
   const changed = new Set<string>();
   for (const field of fields) {
-    const place = { kind, name: field.path.join('.'), keys };
+    const place = { kind: kind.kind, name: field.path.join('.'), keys };
     const [name, kept] = [place.name, current[place.name]];
     const isOver = valueAt(next.spec, field.path.slice(0, -1)) === undefined;
     const value = takeOut(next.spec, field.path) as string | undefined;
@@ -45,6 +46,7 @@ export function takeSecrets(
     if (!isKept || kept !== before[name]) changed.add(name);
   }
   alignLastApplied(
+    kind,
     next,
     fields.map(({ path }) => path),
   );
@@ -118,15 +120,18 @@ export const hasSecret = (object: KindObject, field: string): boolean =>
  * what the object says, and nothing of those that it does not show.
  */
 export function alignLastApplied(
+  kind: AnyKind,
   { metadata, spec }: KindObject,
   fields: readonly FieldPath[],
 ): void {
   const text = metadata.annotations?.[lastAppliedAnnotation];
   if (text === undefined) return;
   const applied = parseObject(text);
-  const appliedSpec = applied?.spec;
+  const view = viewsOf(kind).find(({ apiVersion }) => apiVersion === applied?.apiVersion);
   // What cannot be read may hold anything.
-  if (!applied) delete metadata.annotations![lastAppliedAnnotation];
+  if (!applied || !view) return void delete metadata.annotations![lastAppliedAnnotation];
+  const names = view.names?.at('spec');
+  const appliedSpec = names ? names.toHub(applied.spec, true) : applied.spec;
   if (!isRecord(appliedSpec)) return;
   let isChanged = false;
   for (const path of fields) {
@@ -137,7 +142,9 @@ export function alignLastApplied(
     if (shown !== undefined) setAt(appliedSpec, path, shown);
     isChanged = true;
   }
-  if (isChanged) metadata.annotations![lastAppliedAnnotation] = `${JSON.stringify(applied)}\n`;
+  if (!isChanged) return;
+  applied.spec = names ? names.fromHub(appliedSpec, true) : appliedSpec;
+  metadata.annotations![lastAppliedAnnotation] = `${JSON.stringify(applied)}\n`;
 }
 
 /** Where a secret is stored: it opens nowhere else. */

@@ -352,7 +352,7 @@ export class StoreTransaction implements Transaction {
     await setDefaults(kind, spec, { next, old, call });
     const causes = spec.check(next.spec, 'spec');
     const sent = causes.length === 0 ? secrets : [];
-    const newSecrets = takeSecrets(sent, next, old, { kind: kind.kind, keys: call.keys });
+    const newSecrets = takeSecrets(sent, next, old, { kind, keys: call.keys });
     const changed = !old || newSecrets.size > 0 || !isDeepStrictEqual(old.spec, next.spec);
     if (!changed) next.spec = old.spec;
     if (causes.length === 0) {

@@ -65,7 +65,7 @@ const templateOf = (id: string): AppTemplate =>
 function clientOfTemplate(id: string, url: string): AppClient {
   const template = templateOf(id);
   const draft = { address: url, name: template.name };
-  return toClient(template, draft, new URL(url), 'id.vestibule.org/v1alpha1');
+  return toClient(template, draft, new URL(url), 'id.vestibule.org/v1beta1');
 }
 
 /** Writes the settings that the console shows for a program, as a file. */

@@ -15,7 +15,7 @@ interface Cookie {
   readonly path: string;
 }
 
-const interaction = /^\/api\/v1alpha1\/interactions\/[a-z2-7]{32}$/;
+const interaction = /^\/api\/v1beta1\/interactions\/[a-z2-7]{32}$/;
 
 /**
  * A browser of a person at localhost: one cookie jar for all ports, as browsers have, and redirects

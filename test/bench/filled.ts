@@ -52,5 +52,5 @@ export async function storeWith(bench: Bench, count: number): Promise<Filled> {
 /** The first page of a hundred accounts, for each of those in flight. */
 export const pagesOfAccounts = ({ operator }: Filled, inFlight: number): string[] =>
   Array.from({ length: inFlight }, () =>
-    operator.browser.bytes('GET', '/api/v1alpha1/accounts?limit=100'),
+    operator.browser.bytes('GET', '/api/v1beta1/accounts?limit=100'),
   );

@@ -9,7 +9,7 @@ export class Mailbox {
   /** Begins to watch from now on. */
   static async open(port: number): Promise<Mailbox> {
     const mailbox = new Mailbox();
-    const list = JSON.parse(await text(port, '/api/v1alpha1/mockmessages?limit=1')) as {
+    const list = JSON.parse(await text(port, '/api/v1beta1/mockmessages?limit=1')) as {
       metadata: { resourceVersion: string };
     };
     await mailbox.#watch(port, list.metadata.resourceVersion);
@@ -38,7 +38,7 @@ export class Mailbox {
         {
           host: '127.0.0.1',
           port,
-          path: `/api/v1alpha1/mockmessages?watch=true&timeoutSeconds=7200&resourceVersion=${version}`,
+          path: `/api/v1beta1/mockmessages?watch=true&timeoutSeconds=7200&resourceVersion=${version}`,
           headers: { Host: `localhost:${port}` },
         },
         (answer) => {

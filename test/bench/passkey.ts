@@ -54,12 +54,12 @@ export async function passkeyOf({ browser }: Person, origin: string): Promise<st
   const {
     status: { options },
   } = await browser.post(
-    '/api/v1alpha1/accounts/~/passkeychallenge',
+    '/api/v1beta1/accounts/~/passkeychallenge',
     { spec: { purpose: 'Register' } },
     201,
   );
   const { metadata } = await browser.post(
-    '/api/v1alpha1/passkeys',
+    '/api/v1beta1/passkeys',
     {
       spec: {
         displayName: 'A passkey',
@@ -68,5 +68,5 @@ export async function passkeyOf({ browser }: Person, origin: string): Promise<st
     },
     201,
   );
-  return `/api/v1alpha1/passkeys/${String(metadata.name)}`;
+  return `/api/v1beta1/passkeys/${String(metadata.name)}`;
 }

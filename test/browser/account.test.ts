@@ -144,7 +144,7 @@ describe.each(stores)('what a person does on their own page, on %s', (store) => 
         async () => (await tab.get('accounts/~').is(200)).body.spec,
         ({ nickname }) => nickname === undefined,
       ),
-    ).resolves.toEqual({ displayName: 'Countess', website: 'https://ada.example' });
+    ).resolves.toEqual({ displayName: 'Countess', websiteURI: 'https://ada.example' });
   });
 
   test('an answer stays announced when progress would be announced', async () => {

@@ -51,7 +51,7 @@ beforeAll(async () => {
   await service.store.change(service.store.systemCall(), (tx) =>
     tx.create(ClaimsProvider, {
       metadata: { name: 'cards' },
-      spec: { ...cards, url: supplier.url },
+      spec: { ...cards, reviewURI: supplier.url },
     }),
   );
   await createClient(service, 'photos', {

@@ -97,7 +97,7 @@ describe('pages with an appearance', () => {
     await person.page.getByRole('banner').getByText('Harbour', { exact: true }).waitFor();
     const signIn = asked.slice(asked.findIndex((path) => path.startsWith('/interaction/')));
     expect(signIn.filter((path) => path.includes('appearances'))).toEqual([
-      '/api/v1alpha1/appearances/default',
+      '/api/v1beta1/appearances/default',
     ]);
     expect(signIn.filter((path) => path.includes('/assets/appearance-'))).toHaveLength(1);
   });

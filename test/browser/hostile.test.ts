@@ -137,7 +137,7 @@ describe('what other sites and hostile names can do in a real browser', () => {
     await signIn(person, 'a8@example.test');
     await person.page.goto(`${notes.url}/login?prompt=login`);
     await person.at('LoginRequired');
-    const interaction = person.page.url().replace('/interaction/', '/api/v1alpha1/interactions/');
+    const interaction = person.page.url().replace('/interaction/', '/api/v1beta1/interactions/');
     html = `<a id=go href="${interaction}">go</a>`;
     const other = await person.tab();
     await other.goto(evil.url);

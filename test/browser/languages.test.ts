@@ -115,12 +115,12 @@ test('the language and the time zone of a profile are chosen, not typed', async 
   await person.at('account');
   await page.getByText('More about you').click();
   await page.locator('#profile-locale').selectOption({ label: 'German (Switzerland)' });
-  await page.locator('#profile-zoneinfo').selectOption({ label: 'America/New York' });
+  await page.locator('#profile-timeZone').selectOption({ label: 'America/New York' });
   expect(await person.faults()).toEqual([]);
   await page.getByRole('button', { name: 'Save profile' }).click();
   await page.getByText('Your profile is saved.').waitFor({ state: 'attached' });
   const { body } = await tab.get('accounts/~').is(200);
-  expect(body.spec).toMatchObject({ locale: 'de-CH', zoneinfo: 'America/New_York' });
+  expect(body.spec).toMatchObject({ locale: 'de-CH', timeZone: 'America/New_York' });
 });
 
 test('one button of the account page signs this browser out', async () => {

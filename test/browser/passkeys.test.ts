@@ -76,7 +76,7 @@ async function start(store: 'embedded' | 'etcd'): Promise<TestService> {
     'forbid (principal, action == Action::"signIn", resource == Client::"bank") unless { context.assurance == "phr" };';
   writeFileSync(
     pathOf(manifests, 'policy.yaml'),
-    `apiVersion: id.vestibule.org/v1alpha1\nkind: Policy\nspec:\n  cedar: |\n${`${policy}\n${rule}\n`.replaceAll(/^(?=.)/gm, '    ')}`,
+    `apiVersion: id.vestibule.org/v1beta1\nkind: Policy\nspec:\n  cedar: |\n${`${policy}\n${rule}\n`.replaceAll(/^(?=.)/gm, '    ')}`,
   );
   const service = await startTest({
     store,

@@ -25,8 +25,8 @@ beforeAll(async () => {
   await createClient(service, 'app');
   await createRequester(service, 'billing-api', []);
   await createAudience(service, 'billing');
-  await createAudience(service, 'maps', { tokenForm: 'JWT' });
-  await createAudience(service, 'rooms', { tokenForm: 'JWT', tokenSigningAlg: 'RS256' });
+  await createAudience(service, 'maps', { accessTokenFormat: 'JWT' });
+  await createAudience(service, 'rooms', { accessTokenFormat: 'JWT', tokenSigningAlg: 'RS256' });
   await createRequester(service, 'shop', ['billing', 'maps', 'rooms']);
   tab = await newPerson(service, 'ada@example.test');
 });

@@ -72,7 +72,7 @@ async function createObjects(): Promise<object> {
       metadata: { name: 'people' },
       spec: {
         displayName: 'People',
-        url: 'http://localhost:9/claims',
+        reviewURI: 'http://localhost:9/claims',
         scopes: [
           {
             name: 'team',
@@ -115,7 +115,7 @@ const cookieOf = (tab: Tab): string =>
   tab.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
 
 async function plurals(): Promise<string[]> {
-  const { body } = await service.tab().get('/api/v1alpha1').is(200);
+  const { body } = await service.tab().get('/api/v1beta1').is(200);
   return body.resources
     .map(({ name }: { name: string }) => name)
     .filter((one: string) => !one.includes('/'));

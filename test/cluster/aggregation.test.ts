@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 const group = (name: string, displayName = name): object => ({
-  apiVersion: 'id.vestibule.org/v1alpha1',
+  apiVersion: 'id.vestibule.org/v1beta1',
   kind: 'Group',
   metadata: { name },
   spec: { displayName, members: [] },
@@ -76,7 +76,7 @@ describe.each(['embedded', 'etcd'] as const)('behind a real kube-apiserver, on %
       };
       const version = await eventually(
         ask,
-        (seen) => seen?.version === 'v1alpha1' && seen.freshness !== 'Stale',
+        (seen) => seen?.version === 'v1beta1' && seen.freshness !== 'Stale',
       ); // what the cluster heard before it was there is stale for a while
       if (accept !== 'application/json') {
         expect([version.freshness, version.resources.map(({ resource }: any) => resource)]).toEqual(
@@ -94,11 +94,11 @@ describe.each(['embedded', 'etcd'] as const)('behind a real kube-apiserver, on %
       JSON.parse((await tab.get(path, plain).is(200)).bytes.toString());
     const three = await eventually(
       () => read('/openapi/v3'),
-      ({ paths }) => 'apis/id.vestibule.org/v1alpha1' in paths,
+      ({ paths }) => 'apis/id.vestibule.org/v1beta1' in paths,
     );
     expect(
       Object.keys(
-        (await read(three.paths['apis/id.vestibule.org/v1alpha1'].serverRelativeURL)).paths,
+        (await read(three.paths['apis/id.vestibule.org/v1beta1'].serverRelativeURL)).paths,
       ),
     ).toContain(`${API}/accounts`);
     const two = await eventually(
@@ -116,13 +116,13 @@ describe.each(['embedded', 'etcd'] as const)('behind a real kube-apiserver, on %
 
   test('kubectl explains, creates, applies, patches, watches, waits and deletes', async () => {
     expect(
-      await admin.says('explain', 'group.spec', '--api-version=id.vestibule.org/v1alpha1'),
+      await admin.says('explain', 'group.spec', '--api-version=id.vestibule.org/v1beta1'),
     ).toContain('The addresses of its members');
     expect(
       await admin.says(
         'explain',
         'groups.spec',
-        '--api-version=id.vestibule.org/v1alpha1',
+        '--api-version=id.vestibule.org/v1beta1',
         '--output=plaintext-openapiv2',
       ),
     ).toContain('The addresses of its members');
@@ -292,7 +292,7 @@ describe.each(['embedded', 'etcd'] as const)('behind a real kube-apiserver, on %
         admin.file(
           'policy.json',
           JSON.stringify({
-            apiVersion: 'id.vestibule.org/v1alpha1',
+            apiVersion: 'id.vestibule.org/v1beta1',
             kind: 'Policy',
             metadata: { generateName: 'p-' },
             spec: { cedar: text },

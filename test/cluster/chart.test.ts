@@ -267,15 +267,15 @@ const optionsOf = (objects: Rendered[]): unknown =>
 const youngGeneration = '--max-semi-space-size=16';
 
 test.each([
-  ['512Mi', '', `${youngGeneration} --max-old-space-size=307`],
-  ['1.5Gi', '', `${youngGeneration} --max-old-space-size=921`],
-  ['1G', '', `${youngGeneration} --max-old-space-size=572`],
-  [536870912, '', `${youngGeneration} --max-old-space-size=307`],
+  ['512Mi', '', `${youngGeneration} --max-old-space-size=230`],
+  ['1.5Gi', '', `${youngGeneration} --max-old-space-size=691`],
+  ['1G', '', `${youngGeneration} --max-old-space-size=429`],
+  [536870912, '', `${youngGeneration} --max-old-space-size=230`],
   [null, '', youngGeneration],
   [
     '512Mi',
     '--max-semi-space-size=32',
-    `${youngGeneration} --max-old-space-size=307 --max-semi-space-size=32`,
+    `${youngGeneration} --max-old-space-size=230 --max-semi-space-size=32`,
   ],
   [null, '--trace-warnings', `${youngGeneration} --trace-warnings`],
 ])('with %p of memory and nodeOptions %p Node has %s', async (memory, nodeOptions, options) => {
@@ -308,7 +308,7 @@ test.each([
   expect(only(objects, 'NetworkPolicy').spec.egress.slice(1)).toEqual([
     { to, ports: [{ port, protocol: 'TCP' }] },
   ]);
-  expect(podOf(objects).spec.containers[0].env.slice(1)).toEqual([
+  expect(podOf(objects).spec.containers[0].env.slice(3)).toEqual([
     { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', value: endpoint },
     { name: 'OTEL_SERVICE_NAME', value: 'vestibule' },
     { name: 'OTEL_TRACES_SAMPLER_ARG', value: '1' },
@@ -327,7 +327,7 @@ test('without a collector nothing is said of traces', async () => {
   expect([
     podOf(objects).spec.containers[0].env.length,
     only(objects, 'NetworkPolicy').spec.egress.length,
-  ]).toEqual([1, 1]);
+  ]).toEqual([3, 1]);
 });
 
 test('settings become flags with any value', async () => {

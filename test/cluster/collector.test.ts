@@ -46,7 +46,7 @@ describe.each(['embedded', 'etcd'] as const)('a real cluster’s controllers, on
       metadata: {
         name,
         ownerReferences: [
-          { apiVersion: 'id.vestibule.org/v1alpha1', kind: 'Account', name: account, uid },
+          { apiVersion: 'id.vestibule.org/v1beta1', kind: 'Account', name: account, uid },
         ],
       },
     });

@@ -130,7 +130,7 @@ function shown(files: Readonly<Record<string, string>>): string {
   return at;
 }
 
-const client = `apiVersion: id.vestibule.org/v1alpha1
+const client = `apiVersion: id.vestibule.org/v1beta1
 kind: Client
 metadata: { name: app }
 spec:

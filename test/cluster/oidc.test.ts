@@ -60,7 +60,7 @@ beforeAll(async () => {
   const port = (await freePorts(1))[0]!;
   issuer = `https://localhost:${port}`;
   const { text } = clientOf(page);
-  const manifest = `${text}---\n${text.replace('name: kubernetes', 'name: another-cluster')}---\napiVersion: id.vestibule.org/v1alpha1\nkind: Group\nmetadata: { name: staff }\nspec: { displayName: Staff, members: [${ada}] }\n`;
+  const manifest = `${text}---\n${text.replace('name: kubernetes', 'name: another-cluster')}---\napiVersion: id.vestibule.org/v1beta1\nkind: Group\nmetadata: { name: staff }\nspec: { displayName: Staff, members: [${ada}] }\n`;
   service = await Served.start(
     folder,
     {},

@@ -142,7 +142,7 @@ test('check says what a start would say of files, all of it at once, and exits w
   const manifests = join(folder, 'manifests');
   mkdirSync(manifests);
   const kind = (name: string, spec: string): string =>
-    `apiVersion: id.vestibule.org/v1alpha1\nkind: ${name}\n${name === 'Policy' ? '' : 'metadata: { name: x }\n'}spec: ${spec}\n`;
+    `apiVersion: id.vestibule.org/v1beta1\nkind: ${name}\n${name === 'Policy' ? '' : 'metadata: { name: x }\n'}spec: ${spec}\n`;
   const [first, second, third] = ['a', 'b', 'c'].map((name) => join(manifests, `${name}.yaml`));
   writeFileSync(first!, kind('Client', '{ displayName: "", redirectURIs: [] }'));
   writeFileSync(second!, kind('Group', '{ displayName: Staff, membrs: [] }'));

@@ -13,7 +13,7 @@ function manifests(...members: string[]): string {
   mkdirSync(folder);
   writeFileSync(
     join(folder, 'operators.yaml'),
-    `apiVersion: id.vestibule.org/v1alpha1
+    `apiVersion: id.vestibule.org/v1beta1
 kind: Group
 metadata: { name: operators }
 spec: { displayName: Operators, members: [${members.join(', ')}] }

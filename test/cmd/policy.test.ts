@@ -87,7 +87,7 @@ test('an operator signs in, tries a policy, reads its impact, and puts it in for
   const yaml = join(folder, 'policy.yaml');
   writeFileSync(
     yaml,
-    `apiVersion: id.vestibule.org/v1alpha1\nkind: Policy\nspec:\n  description: Closed.\n  cedar: |\n${readFileSync(rules, 'utf8').replaceAll(/^/gm, '    ')}\n`,
+    `apiVersion: id.vestibule.org/v1beta1\nkind: Policy\nspec:\n  description: Closed.\n  cedar: |\n${readFileSync(rules, 'utf8').replaceAll(/^/gm, '    ')}\n`,
   );
   expect(await vestibule(['create', '-f', yaml])).toEqual({
     code: 0,

@@ -29,7 +29,7 @@ describe.each(stores)('the warning of open sign-up, on %s', (store) => {
     mkdirSync(folder);
     writeFileSync(
       join(folder, 'policy.yaml'),
-      `apiVersion: id.vestibule.org/v1alpha1
+      `apiVersion: id.vestibule.org/v1beta1
 kind: Policy
 spec: { cedar: 'permit (principal, action, resource);' }
 `,

@@ -36,7 +36,7 @@ const objects = [
     },
   },
 ].map(({ name, ...one }) => ({
-  apiVersion: 'id.vestibule.org/v1alpha1',
+  apiVersion: 'id.vestibule.org/v1beta1',
   ...one,
   metadata: { name },
 }));
@@ -49,7 +49,7 @@ const group = { ...objects[0], metadata: { name: 'form' } };
 const forms: Readonly<Record<string, string>> = {
   'a List': JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [group] }),
   'an alias': [
-    'apiVersion: id.vestibule.org/v1alpha1',
+    'apiVersion: id.vestibule.org/v1beta1',
     'kind: Group',
     'metadata: { name: form, labels: &labels { a: b }, annotations: *labels }',
     'spec: { displayName: One }',

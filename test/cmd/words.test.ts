@@ -66,7 +66,7 @@ test('get finds objects by every spelling of their type', async () => {
     'group',
     'Group',
     'groups.id.vestibule.org',
-    'group.v1alpha1.id.vestibule.org',
+    'group.v1beta1.id.vestibule.org',
   ]) {
     expectFor(type, await says('get', type, 'alpha', '--no-headers')).toEqual(
       expect.stringMatching(/^alpha +The alpha +1 +\S+\n$/),

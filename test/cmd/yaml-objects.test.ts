@@ -7,7 +7,7 @@ import {
   validateManifests,
 } from '../../cmd/vestibule/serve/manifests/manifest-file.js';
 
-const apiVersion = 'id.vestibule.org/v1alpha1';
+const apiVersion = 'id.vestibule.org/v1beta1';
 const group = (name: string): string =>
   `apiVersion: ${apiVersion}\nkind: Group\nmetadata: { name: ${name} }\nspec: { displayName: ${name} }\n`;
 const json = (name: string): string =>

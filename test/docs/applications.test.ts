@@ -40,7 +40,7 @@ beforeAll(async () => {
   }
   writeFileSync(
     join(manifests, 'staff.yaml'),
-    `apiVersion: id.vestibule.org/v1alpha1\nkind: Group\nmetadata: { name: staff }\nspec: { displayName: Staff, members: [${ada}] }\n`,
+    `apiVersion: id.vestibule.org/v1beta1\nkind: Group\nmetadata: { name: staff }\nspec: { displayName: Staff, members: [${ada}] }\n`,
   );
   service = await startTest({
     flags: ['--manifests', manifests, '--operators', 'op@example.test', '--limit-factor', '1000'],
@@ -146,7 +146,7 @@ describe('what the pages show can be declared', () => {
       const query = 'fieldValidation=Strict&dryRun=All';
       // Those of these pages are there already, by the names and identifiers that they show.
       const unique = kind === 'Audience' ? { identifier: `${spec.identifier}/again` } : {};
-      const draft = { apiVersion: 'id.vestibule.org/v1alpha1', kind, spec: { ...spec, ...unique } };
+      const draft = { apiVersion: 'id.vestibule.org/v1beta1', kind, spec: { ...spec, ...unique } };
       const name = `${metadata.name}-again`;
       const { code, body } = verbs.includes('create')
         ? await tab.post(`${resource}?${query}`, { ...draft, metadata: { ...metadata, name } })

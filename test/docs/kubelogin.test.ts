@@ -69,7 +69,7 @@ function credential(
     writeFileSync(join(manifests, 'client.yaml'), clientOf(page).text);
     writeFileSync(
       join(manifests, 'staff.yaml'),
-      'apiVersion: id.vestibule.org/v1alpha1\nkind: Group\nmetadata: { name: staff }\nspec: { displayName: Staff, members: [ada@example.test] }\n',
+      'apiVersion: id.vestibule.org/v1beta1\nkind: Group\nmetadata: { name: staff }\nspec: { displayName: Staff, members: [ada@example.test] }\n',
     );
     const service = await startTest({ flags: ['--manifests', manifests] });
     const cache = temporary();

@@ -37,7 +37,7 @@ beforeAll(async () => {
   );
   writeFileSync(
     join(manifests, 'staff.yaml'),
-    'apiVersion: id.vestibule.org/v1alpha1\nkind: Group\nmetadata: { name: staff }\nspec: { displayName: Staff, members: [ada@example.test] }\n',
+    'apiVersion: id.vestibule.org/v1beta1\nkind: Group\nmetadata: { name: staff }\nspec: { displayName: Staff, members: [ada@example.test] }\n',
   );
   service = await startTest({ flags: ['--manifests', manifests] });
   behind = createServer((req, res) => {

@@ -137,7 +137,7 @@ test('a client finds the service by the API’s metadata, and calls it', async (
 });
 
 test('an API that verifies its tokens itself gets JWTs, and accepts nothing else', async () => {
-  await operator.patch('audiences/billing', { spec: { tokenForm: 'JWT' } }).is(200);
+  await operator.patch('audiences/billing', { spec: { accessTokenFormat: 'JWT' } }).is(200);
   const { tab } = await signIn(service, 'ben@example.test');
   const tokens = await tokenFor(tab, 'openid invoices.read');
   const child = program(

@@ -88,8 +88,8 @@ class GoodRequests {
     this.#rounds += 1;
     const labels = `{"metadata":{"labels":{"n":"${this.#rounds}"}}}`;
     for (const [method, path, body] of [
-      ['GET', '/api/v1alpha1/clients/app'],
-      ['PATCH', '/api/v1alpha1/clients/app', labels],
+      ['GET', '/api/v1beta1/clients/app'],
+      ['PATCH', '/api/v1beta1/clients/app', labels],
       ['GET', '/livez'],
     ] as const) {
       const code = await this.#ask(method, path, body);
@@ -145,7 +145,7 @@ describe('connections that only cost', () => {
   > = {
     'headers of a byte each ten seconds': {
       count: 500,
-      first: () => 'GET /api/v1alpha1/clients HTTP/1.1\r\nHost: localhost\r\nX-Slow: a',
+      first: () => 'GET /api/v1beta1/clients HTTP/1.1\r\nHost: localhost\r\nX-Slow: a',
       more: 'a',
       each: 10_000,
       isCut: true,
@@ -160,7 +160,7 @@ describe('connections that only cost', () => {
     'bodies of a byte a second, of a person who is signed in': {
       count: 500,
       first: () =>
-        `${head('/api/v1alpha1/groups', 'application/json').replace(
+        `${head('/api/v1beta1/groups', 'application/json').replace(
           'Host: localhost',
           `Host: localhost\r\nCookie: ${cookieOf(operator)}`,
         )}\r\n{"metadata":`,

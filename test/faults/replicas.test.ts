@@ -18,7 +18,7 @@ const rounds = 10;
 const clientManifest = (
   name: string,
   backchannelLogoutURI?: string,
-): string => `apiVersion: id.vestibule.org/v1alpha1
+): string => `apiVersion: id.vestibule.org/v1beta1
 kind: Client
 metadata: { name: ${name} }
 spec:

@@ -11,7 +11,7 @@ import { logsHoldNone, storeHoldsNone } from '../support/secrets.js';
 
 const root = join(import.meta.dirname, '../..');
 
-const client = `apiVersion: id.vestibule.org/v1alpha1
+const client = `apiVersion: id.vestibule.org/v1beta1
 kind: Client
 metadata: { name: app }
 spec:

@@ -56,7 +56,7 @@ export function conforms(kind: AnyKind, samples: Samples): void {
     afterAll(() => service?.stop());
 
     test('stands in discovery and in the OpenAPI document with its verbs', async () => {
-      const { body } = await operator.get('/api/v1alpha1').is(200);
+      const { body } = await operator.get('/api/v1beta1').is(200);
       const found = body.resources.find((resource: any) => resource.name === kind.resource);
       expect(found).toMatchObject({
         kind: kind.kind,
@@ -65,9 +65,9 @@ export function conforms(kind: AnyKind, samples: Samples): void {
       });
       const { body: document } = await operator.get('/api/openapi/v3').is(200);
       expect(document.components.schemas[kind.kind]['x-kubernetes-group-version-kind']).toEqual([
-        { group: 'id.vestibule.org', version: 'v1alpha1', kind: kind.kind },
+        { group: 'id.vestibule.org', version: 'v1beta1', kind: kind.kind },
       ]);
-      const item = document.paths[`/api/v1alpha1/${kind.resource}/{name}`] ?? {};
+      const item = document.paths[`/api/v1beta1/${kind.resource}/{name}`] ?? {};
       for (const [verb, method] of [
         ['get', 'get'],
         ['patch', 'patch'],
@@ -82,7 +82,7 @@ export function conforms(kind: AnyKind, samples: Samples): void {
       if (kind.heldBy) return;
       const { body, bytes } = await operator.get(at()).is(200);
       expect(body).toMatchObject({
-        apiVersion: 'id.vestibule.org/v1alpha1',
+        apiVersion: 'id.vestibule.org/v1beta1',
         kind: kind.kind,
         metadata: {
           name: object.metadata.name,

@@ -12,7 +12,7 @@ afterAll(async () => {
   await stopAll();
 });
 
-const apiVersion = 'id.vestibule.org/v1alpha1';
+const apiVersion = 'id.vestibule.org/v1beta1';
 
 eachKubectl((found) => {
   test('a person asks with kubectl, an operator approves with it, and wait ends', async () => {

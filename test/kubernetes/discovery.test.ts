@@ -31,11 +31,11 @@ eachKubectl((found) => {
     expect(
       rows
         .filter((row) => !['Event', 'Namespace'].includes(row.at(-1)!))
-        .every((row) => row.at(-3) === 'id.vestibule.org/v1alpha1' && row.at(-2) === 'false'),
+        .every((row) => row.at(-3) === 'id.vestibule.org/v1beta1' && row.at(-2) === 'false'),
     ).toBe(true);
     expect(await operator.says('get', 'namespaces', '-o', 'name')).toBe('namespace/default\n');
     expect((await operator.run(['events'])).code).toBe(0);
-    expect(await operator.says('api-versions')).toBe('id.vestibule.org/v1alpha1\nv1\n');
+    expect(await operator.says('api-versions')).toBe('id.vestibule.org/v1beta1\nv1\n');
     expect(await operator.says('api-resources', '--categories=identity', '-o', 'name')).toContain(
       'groups.id.vestibule.org',
     );
@@ -56,7 +56,7 @@ eachKubectl((found) => {
       const said = await operator.says('explain', kind.resource);
       expectFor(kind.kind, said.replaceAll(/\s+/g, ' ')).toEqual(
         expect.stringContaining(
-          `KIND: ${kind.kind} VERSION: v1alpha1 DESCRIPTION: ${kind.description.replaceAll(/\s+/g, ' ')}`,
+          `KIND: ${kind.kind} VERSION: v1beta1 DESCRIPTION: ${kind.description.replaceAll(/\s+/g, ' ')}`,
         ),
       );
       expect(said).not.toContain('<no description>');
@@ -89,7 +89,7 @@ eachKubectl((found) => {
       'group',
       'Group',
       'groups.id.vestibule.org',
-      'groups.v1alpha1.id.vestibule.org',
+      'groups.v1beta1.id.vestibule.org',
     ]) {
       expectFor(spelling, await operator.says('get', spelling, name, '-o', 'name')).toEqual(
         `group.id.vestibule.org/${name}\n`,
@@ -102,7 +102,7 @@ eachKubectl((found) => {
         '-o',
         'jsonpath={.apiVersion} {.spec.displayName}',
       ),
-    ).toBe('id.vestibule.org/v1alpha1 Spelled');
+    ).toBe('id.vestibule.org/v1beta1 Spelled');
     for (const more of [[], ['-o', 'name'], ['-w']]) {
       expect(await operator.fails('get', 'groups', 'absent', ...more)).toBe(
         'Error from server (NotFound): groups.id.vestibule.org "absent" not found\n',

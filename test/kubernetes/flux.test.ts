@@ -11,7 +11,7 @@ import { stopAll } from '../support/service.js';
 /** The program may have to be built. */
 jest.setTimeout(900_000);
 
-const apiVersion = 'id.vestibule.org/v1alpha1';
+const apiVersion = 'id.vestibule.org/v1beta1';
 
 let cluster: Cluster;
 beforeAll(async () => {

@@ -17,7 +17,7 @@ import { stores } from '../support/stores.js';
 afterAll(stopAll);
 
 const plain = { plain: true } as const;
-const API = '/apis/id.vestibule.org/v1alpha1';
+const API = '/apis/id.vestibule.org/v1beta1';
 
 /** As kube-apiserver forwards what its users ask (docs/design/kubernetes.md#front-proxy). */
 describe.each(stores)('through a cluster, on %s', (store) => {
@@ -110,7 +110,7 @@ describe.each(stores)('through a cluster, on %s', (store) => {
         '/apis',
         API,
         '/openapi/v3',
-        '/openapi/v3/apis/id.vestibule.org/v1alpha1',
+        '/openapi/v3/apis/id.vestibule.org/v1beta1',
       ]) {
         const { headers } = await aggregator.get(path, plain).is(200);
         await aggregator

@@ -17,7 +17,7 @@ eachKubectl((found) => {
     const { body } = await cluster.operator.get('policies').is(200);
     const { spec } = body.items.find((item: any) => item.status.inForce);
     const draft = {
-      apiVersion: 'id.vestibule.org/v1alpha1',
+      apiVersion: 'id.vestibule.org/v1beta1',
       kind: 'Policy',
       spec: {
         cedar: `${spec.cedar}\n// kubectl ${found.version}\n`,

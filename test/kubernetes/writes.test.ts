@@ -12,7 +12,7 @@ afterAll(async () => {
   await stopAll();
 });
 
-const apiVersion = 'id.vestibule.org/v1alpha1';
+const apiVersion = 'id.vestibule.org/v1beta1';
 const group = (name: string, spec: object = {}, metadata: object = {}) => ({
   apiVersion,
   kind: 'Group',

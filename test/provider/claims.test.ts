@@ -138,7 +138,7 @@ describe.each(stores)('claims that another service supplies, over %s', (store) =
     const account = (await asked.tab.get('accounts/~').is(200)).body.metadata.name;
     const [question] = supplier.questions;
     expect(question!.body).toEqual({
-      apiVersion: 'id.vestibule.org/v1alpha1',
+      apiVersion: 'id.vestibule.org/v1beta1',
       kind: 'ClaimsReview',
       spec: { account, client: 'app', provider: 'card', scopes: ['card'], purpose: 'Preview' },
     });
@@ -220,7 +220,7 @@ describe.each(stores)('claims that another service supplies, over %s', (store) =
 
   test('go no further than what was shown, on either replica', async () => {
     const { body } = await (await signIn(service, 'op@example.test', { scope: 'openid' })).tab
-      .patch('claimsproviders/card', { spec: { url: supplier.url } })
+      .patch('claimsproviders/card', { spec: { reviewURI: supplier.url } })
       .is(200);
     expect(body.metadata.generation).toBe(2);
     supplier.answer = says({ tier: 'gold' });
@@ -668,7 +668,7 @@ describe('a supplier that', () => {
       .fails(422, 'Invalid', 'spec.scopes[1]');
     const spec = {
       displayName: 'Another',
-      url: supplier.url,
+      reviewURI: supplier.url,
       scopes: [
         {
           name: 'card',
@@ -751,7 +751,7 @@ test('an address that is not open any more is refused at the time of asking', as
       metadata: { name: 'card' },
       spec: {
         displayName: 'Card',
-        url: 'https://10.1.2.3/',
+        reviewURI: 'https://10.1.2.3/',
         timeoutMilliseconds: 400,
         failurePolicy: 'Omit',
         scopes: [

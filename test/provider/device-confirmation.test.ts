@@ -8,7 +8,7 @@ import { RelyingParty } from './support/relyingparty.js';
 
 const cards = {
   displayName: 'Cards',
-  url: 'http://localhost:9/claims',
+  reviewURI: 'http://localhost:9/claims',
   timeoutMilliseconds: 400,
   failurePolicy: 'Omit' as const,
   scopes: [

@@ -207,7 +207,7 @@ describe('when the store fails', () => {
       },
     };
     const second = await visit();
-    expect(first!.location!.pathname).toMatch('/api/v1alpha1/interactions/');
+    expect(first!.location!.pathname).toMatch('/api/v1beta1/interactions/');
     expect([second.status, second.location!.href]).toEqual([303, returnTo]);
     expect((await visit()).status).toBe(400);
   });

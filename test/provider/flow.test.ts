@@ -130,7 +130,7 @@ describe('a sign-in', () => {
     const more = await browser.go(
       (await rp.begin({ scope: 'openid offline_access', prompt: 'consent' })).url,
     );
-    expect(more.url.pathname).toMatch(/^\/api\/v1alpha1\/interactions\//);
+    expect(more.url.pathname).toMatch(/^\/api\/v1beta1\/interactions\//);
   });
 
   test('keeps a rejected scope rejected, and asks again for a withdrawn consent', async () => {
@@ -147,7 +147,7 @@ describe('a sign-in', () => {
     await house.store.change(house.store.systemCall(), (tx) => tx.delete(Grant, name));
     await expect(oidc.fetchUserInfo(rp.config, tokens.access_token, account)).rejects.toThrow();
     const asked = await browser.go((await rp.begin()).url);
-    expect(asked.url.pathname).toMatch(/^\/api\/v1alpha1\/interactions\//);
+    expect(asked.url.pathname).toMatch(/^\/api\/v1beta1\/interactions\//);
   });
 
   test('notes in the Grant which claims left, never their values', async () => {
@@ -184,7 +184,7 @@ describe('a sign-in', () => {
     const browser = new Browser(house);
     const name = nameIn((await browser.go((await rp.begin()).url)).url.pathname);
     const { returnTo } = JSON.parse(
-      (await browser.request(`/api/v1alpha1/interactions/${name}/look`)).text,
+      (await browser.request(`/api/v1beta1/interactions/${name}/look`)).text,
     ) as { returnTo: string };
     const fresh = nameIn((await browser.go(returnTo)).url.pathname);
     const old = (await house.store.reader(Interaction).get(name))!;
@@ -199,17 +199,16 @@ describe('a sign-in', () => {
     const browser = new Browser(house);
     const name = nameIn((await browser.go((await rp.begin()).url)).url.pathname);
     const { returnTo } = await browser.act(name, { account });
-    for (let i = 0; i < 3; i += 1) await browser.request(`/api/v1alpha1/interactions/${name}/look`);
+    for (let i = 0; i < 3; i += 1) await browser.request(`/api/v1beta1/interactions/${name}/look`);
     const second = await browser.go(returnTo);
     await browser.act(nameIn(second.url.pathname));
     const { returnTo: end } = JSON.parse(
-      (await browser.request(`/api/v1alpha1/interactions/${nameIn(second.url.pathname)}/look`))
-        .text,
+      (await browser.request(`/api/v1beta1/interactions/${nameIn(second.url.pathname)}/look`)).text,
     ) as { returnTo: string };
     expect((await browser.go(end)).location?.searchParams.get('code')).toBeTruthy();
     expect((await browser.go(end)).status).toBe(400);
     expect(
-      (await browser.request(`/api/v1alpha1/interactions/${nameIn(second.url.pathname)}/look`))
+      (await browser.request(`/api/v1beta1/interactions/${nameIn(second.url.pathname)}/look`))
         .status,
     ).toBe(200);
   });

@@ -70,7 +70,7 @@ async function declare(name: string, claim: string): Promise<void> {
       status: {},
       spec: {
         displayName: name,
-        url: supplier.url,
+        reviewURI: supplier.url,
         timeoutMilliseconds: 2000,
         failurePolicy: 'Omit',
         scopes: [

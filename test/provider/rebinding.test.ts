@@ -138,7 +138,7 @@ test.each(stores)(
         metadata: { name: 'card' },
         spec: {
           displayName: 'Card',
-          url: `https://cards.example.test:${port}/`,
+          reviewURI: `https://cards.example.test:${port}/`,
           timeoutMilliseconds: 2000,
           failurePolicy: 'Omit',
           scopes: [

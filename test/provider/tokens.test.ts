@@ -408,7 +408,7 @@ describe('a restart', () => {
     browser.via = revived.address;
     expect(await revived.who(browser.cookieFor('/'))).toBeUndefined();
     expect((await browser.go((await rp.begin()).url)).url.pathname).toMatch(
-      /^\/api\/v1alpha1\/interactions\//,
+      /^\/api\/v1beta1\/interactions\//,
     );
     await revived.close();
     await kept.close();

@@ -77,7 +77,7 @@ test('what is owned points to its owner from the beginning, as its transaction s
   const {
     metadata: { uid },
   } = await hold();
-  const owners = [{ apiVersion: 'id.vestibule.org/v1alpha1', kind: 'Holder', name: 'ada', uid }];
+  const owners = [{ apiVersion: 'id.vestibule.org/v1beta1', kind: 'Holder', name: 'ada', uid }];
   expect((await piece('ada-1')).metadata.ownerReferences).toEqual(owners);
   const both = await room.store.change(room.store.systemCall(), async (tx) => {
     await tx.create(Holder, { metadata: { name: 'bob' }, spec: {} });

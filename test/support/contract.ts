@@ -2,6 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { openapi } from '../../apiserver/discovery/openapi.js';
 import { apiDescription } from '../../cmd/vestibule/serve/api-description.js';
+import { servedVersions } from '../../kinds/api-version.js';
 import { actions, kinds } from '../../kinds/index.js';
 import { Registry } from '../../registry/store/registry.js';
 import { inVersion } from '../../registry/store/registry-view.js';
@@ -13,18 +14,36 @@ interface Operation {
 type Document = { paths: Record<string, Record<string, Operation>>; components: unknown };
 
 const registry = new Registry(kinds, actions);
-const document = openapi(inVersion(registry, registry.version), 'test', apiDescription) as Document;
+const documents = new Map(
+  servedVersions.map((version) => [
+    version,
+    openapi(inVersion(registry, version), 'test', apiDescription) as Document,
+  ]),
+);
 // Each validator is used a few times in a suite: optimizing its code takes longer than it saves.
 const ajv = new Ajv2020({ strict: false, allErrors: true, code: { optimize: false } });
 (formats as unknown as (to: Ajv2020) => void)(ajv);
-ajv.addSchema({ $id: 'api', components: document.components }, 'api');
+for (const [version, { components }] of documents) {
+  ajv.addSchema({ $id: version, components }, version);
+}
 
 const validators = new Map<string, ValidateFunction>();
-const patterns = Object.keys(document.paths)
-  .map((path) => ({ path, pattern: new RegExp(`^${path.replaceAll('{name}', '[^/]+')}$`) }))
+const patterns = [...documents]
+  .flatMap(([version, { paths }]) =>
+    Object.entries(paths).map(([path, operations]) => ({ version, path, operations })),
+  )
+  .map((known) => ({
+    ...known,
+    pattern: new RegExp(`^${known.path.replaceAll('{name}', '[^/]+')}$`),
+  }))
   .sort((a, b) => b.path.length - a.path.length);
 
-function validatorOf(path: string, method: string, code: string, schema: object): ValidateFunction {
+function validatorOf(
+  { path, version }: (typeof patterns)[number],
+  method: string,
+  code: string,
+  schema: object,
+): ValidateFunction {
   const key = `${method} ${path} ${code}`;
   let validator = validators.get(key);
   if (!validator) {
@@ -32,7 +51,7 @@ function validatorOf(path: string, method: string, code: string, schema: object)
       key,
       (validator = ajv.compile(
         JSON.parse(
-          JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/'),
+          JSON.stringify(schema).replaceAll('"#/components/', `"${version}#/components/`),
         ) as object,
       )),
     );
@@ -51,7 +70,7 @@ export function conforms(method: string, target: string, { code, body, headers }
   ) {
     return;
   }
-  const operation = document.paths[known.path]![method.toLowerCase()];
+  const operation = known.operations[method.toLowerCase()];
   if (!operation) return;
   const response = operation.responses[code];
   if (!response) {
@@ -64,7 +83,7 @@ export function conforms(method: string, target: string, { code, body, headers }
     'application/json';
   const schema = response.content?.[type]?.schema;
   if (!schema || body === undefined) return;
-  const validate = validatorOf(known.path, method, `${code} ${type}`, schema);
+  const validate = validatorOf(known, method, `${code} ${type}`, schema);
   if (!validate(body)) {
     throw new Error(
       `${method} ${known.path} answered ${code} with a body that is not the document's: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body).slice(0, 600)}`,

@@ -12,7 +12,7 @@ import { signIn } from '../support/people/signin.js';
 import type { Tab } from '../support/people/tab.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 
-const apiVersion = 'id.vestibule.org/v1alpha1';
+const apiVersion = 'id.vestibule.org/v1beta1';
 const issuer = 'https://id.example.org';
 let service: TestService;
 let operator: Tab;

@@ -30,8 +30,8 @@ function Footer({ store }: { store: SignInStore }) {
   return (
     <FooterLinks
       name={client ? nameOf(client) : ''}
-      privacy={client?.policyURI}
-      terms={client?.termsURI}
+      privacy={client?.privacyPolicyURI}
+      terms={client?.termsOfServiceURI}
     />
   );
 }

@@ -1,3 +1,4 @@
+import { apiVersion, group, servedVersions } from '../../../kinds/api-version.js';
 import { CommandError, forEachCollectingErrors } from '../terminal/errors.js';
 import { readInput } from '../terminal/files.js';
 import type { Invocation } from '../terminal/flags.js';
@@ -12,8 +13,6 @@ import { type Format, parseFormat } from './output/output-format.js';
 import { formatObjects, qualifiedName } from './output/printers.js';
 import { describeImpact } from './policy-impact.js';
 
-const apiVersion = 'id.vestibule.org/v1alpha1';
-
 /**
  * Creates the objects of a file in order, and prints each; goes on after one that is refused. With a
  * dry run, nothing is stored, and the impact of a policy is printed.
@@ -26,11 +25,8 @@ export async function create(invocation: Invocation): Promise<void> {
   const service = clientFor(invocation);
   await forEachCollectingErrors(readObjects(file), async ({ place, object }) => {
     const resource = await resourceOf(service, object, `${file}: ${place}`);
-    const created = await service.requestAPI(
-      'POST',
-      `${resource}${dryRun ? '?dryRun=All' : ''}`,
-      object,
-    );
+    const path = `/apis/${object.apiVersion}/${resource}${dryRun ? '?dryRun=All' : ''}`;
+    const created = await service.request('POST', path, { body: object });
     writeOut(await formatCreated(service, created, format, dryRun));
   });
 }
@@ -69,12 +65,12 @@ function readObjects(file: string): PlacedObject[] {
 
 async function resourceOf(
   service: ApiClient,
-  { kind, apiVersion: version }: PlacedObject['object'],
+  { kind, apiVersion: named }: PlacedObject['object'],
   place: string,
 ): Promise<string> {
-  const found = (await discover(service)).find((one) => one.kind === kind);
-  if (!found || version !== apiVersion) {
-    throw new CommandError(`${place}: the service has no kind ${kind} of ${version}`);
+  const found = (await discover(service)).find((resource) => resource.kind === kind);
+  if (!found || !servedVersions.some((version) => named === `${group}/${version}`)) {
+    throw new CommandError(`${place}: the service has no kind ${kind} of ${named}`);
   }
   return found.plural;
 }

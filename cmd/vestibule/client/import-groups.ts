@@ -1,4 +1,5 @@
 import type { PersonRow } from '../../../csv/people-file.js';
+import { version } from '../../../kinds/api-version.js';
 import { ApiStatusError } from '../terminal/errors.js';
 import { type ApiClient, type ApiObject, retryOn } from './connection/api-client.js';
 
@@ -83,7 +84,7 @@ export class ImportGroups {
       const { metadata, spec } = await this.#service.requestAPI('GET', pathOf(name));
       const members: string[] = spec?.members ?? [];
       const known = setOf(members);
-      return this.#service.request('PATCH', `/api/v1alpha1/${pathOf(name)}${query}`, {
+      return this.#service.request('PATCH', `/api/${version}/${pathOf(name)}${query}`, {
         body: {
           metadata: { resourceVersion: metadata.resourceVersion },
           spec: { members: [...members, ...[...added].filter((one) => !known.has(one))] },

@@ -2,14 +2,14 @@ import type {
   ApiDescription,
   ServedDocument,
 } from '../../../apiserver/discovery/api-description.js';
-import { version } from '../../../kinds/define-kind.js';
+import { formerVersion, version } from '../../../kinds/api-version.js';
 import { actions, kinds } from '../../../kinds/index.js';
 import { cedarSchema } from '../../../policy/model/cedar-schema.js';
 import { vocabularyOf } from '../../../policy/model/vocabulary.js';
 import { schemaToJSON } from '../../../policy/parse/cedar.js';
 
 /** The stability of the version, as the document describes it (docs/design/api.md#versions). */
-const versioningNotice = `The version served is ${version}. It may change without notice. It is to become v1beta1, then v1.`;
+const versioningNotice = `The version served is ${version}, and ${formerVersion} for programs that were written for it. It is to become v1.`;
 
 const policySchema = (): string => cedarSchema(vocabularyOf(kinds, actions));
 

@@ -48,7 +48,7 @@
 {{- toYaml $plain -}}
 {{- end -}}
 
-{{/* 60 % of the memory limit, in MiB; nothing where there is no limit. */}}
+{{/* 45 % of the memory limit, in MiB; nothing where there is no limit. */}}
 {{- define "vestibule.heap" -}}
 {{- $limit := "" -}}
 {{- with (default dict .Values.resources).limits -}}{{- $limit = default "" .memory -}}{{- end -}}
@@ -60,7 +60,7 @@
 {{- else -}}
   {{- $bytes = float64 $limit -}}
 {{- end -}}
-{{- if gt $bytes 0.0 -}}{{- printf "%.0f" (floor (divf (mulf $bytes 0.6) 1048576.0)) -}}{{- end -}}
+{{- if gt $bytes 0.0 -}}{{- printf "%.0f" (floor (divf (mulf $bytes 0.45) 1048576.0)) -}}{{- end -}}
 {{- end -}}
 
 {{/* Environment of the chart's own, as a list. */}}
@@ -71,6 +71,9 @@
 {{- with include "vestibule.heap" . -}}{{- $options = append $options (printf "--max-old-space-size=%s" .) -}}{{- end -}}
 {{- with .Values.nodeOptions -}}{{- $options = append $options . -}}{{- end -}}
 {{- $env = append $env (dict "name" "NODE_OPTIONS" "value" (join " " $options)) -}}
+{{- /* Memory that malloc can return (docs/design/performance.md#sign-ins-within-a-memory-limit). */ -}}
+{{- $env = append $env (dict "name" "MALLOC_ARENA_MAX" "value" "1") -}}
+{{- $env = append $env (dict "name" "MALLOC_MMAP_THRESHOLD_" "value" "131072") -}}
 {{- if .Values.mail.smtp.existingSecret -}}{{- $env = append $env (dict "name" "VESTIBULE_SMTP_URL_FILE" "value" (printf "/etc/vestibule/mail/%s" .Values.mail.smtp.key)) -}}{{- end -}}
 {{- with .Values.tracing -}}
   {{- if .endpoint -}}

@@ -20,7 +20,7 @@ import (
 
 const (
 	apiGroup = "id.vestibule.org"
-	version  = "v1alpha1"
+	version  = "v1beta1"
 	timeout  = 60 * time.Second
 )
 

@@ -32,10 +32,10 @@ const profile = {
   preferredUsername: 'ada',
   profileURI: 'https://ada.example.test/about',
   pictureURI: 'https://ada.example.test/picture.png',
-  website: 'https://ada.example.test/',
+  websiteURI: 'https://ada.example.test/',
   gender: 'female',
   locale: 'en-GB',
-  zoneinfo: 'Europe/London',
+  timeZone: 'Europe/London',
   birthdate: '1985-12-10',
 };
 
@@ -196,7 +196,7 @@ async function fillProfile(service, suite, browser) {
   const code = await page.evaluate(async (spec) => {
     const body = JSON.stringify({ spec });
     const headers = { 'content-type': 'application/merge-patch+json' };
-    return (await fetch('/api/v1alpha1/accounts/~', { method: 'PATCH', body, headers })).status;
+    return (await fetch('/api/v1beta1/accounts/~', { method: 'PATCH', body, headers })).status;
   }, profile);
   if (code !== 200) throw new Error(`the profile was answered with ${code}`);
   await context.close();

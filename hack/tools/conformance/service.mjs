@@ -31,7 +31,7 @@ function signingKey(kid, alg) {
 }
 
 const manifest = (name, spec) => ({
-  apiVersion: 'id.vestibule.org/v1alpha1',
+  apiVersion: 'id.vestibule.org/v1beta1',
   kind: 'Client',
   metadata: { name },
   spec,
@@ -163,7 +163,7 @@ function ready(child, folder, port) {
 function codeReader(port) {
   const used = new Set();
   const newest = async (address) => {
-    const response = await fetch(`http://localhost:${port}/api/v1alpha1/mockmessages`);
+    const response = await fetch(`http://localhost:${port}/api/v1beta1/mockmessages`);
     const { items = [] } = await response.json();
     return items
       .filter(

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-var groupVersion = schema.GroupVersion{Group: "id.vestibule.org", Version: "v1alpha1"}
+var groupVersion = schema.GroupVersion{Group: "id.vestibule.org", Version: "v1beta1"}
 
 // GroupSpec is what this program uses of a Group's spec.
 type GroupSpec struct {

@@ -27,7 +27,7 @@ public final class Program {
 
   private static GenericKubernetesResource group(String name, String displayName) {
     GenericKubernetesResource object = new GenericKubernetesResource();
-    object.setApiVersion("id.vestibule.org/v1alpha1");
+    object.setApiVersion("id.vestibule.org/v1beta1");
     object.setKind("Group");
     object.setMetadata(new io.fabric8.kubernetes.api.model.ObjectMetaBuilder().withName(name).build());
     object.setAdditionalProperty("spec", Map.of("displayName", displayName));
@@ -42,7 +42,7 @@ public final class Program {
     Config config = Config.fromKubeconfig(Files.readString(Path.of(arguments[0])));
     try (KubernetesClient client = new KubernetesClientBuilder().withConfig(config).build()) {
       ResourceDefinitionContext kind = new ResourceDefinitionContext.Builder()
-          .withGroup("id.vestibule.org").withVersion("v1alpha1").withKind("Group").withPlural("groups")
+          .withGroup("id.vestibule.org").withVersion("v1beta1").withKind("Group").withPlural("groups")
           .withNamespaced(false).build();
       MixedOperation<GenericKubernetesResource, GenericKubernetesResourceList, Resource<GenericKubernetesResource>> groups =
           client.genericKubernetesResources(kind);

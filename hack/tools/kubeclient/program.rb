@@ -4,7 +4,7 @@ require 'kubeclient'
 config = Kubeclient::Config.read(ARGV[0])
 context = config.context
 client = Kubeclient::Client.new(
-  "#{context.api_endpoint}/apis/id.vestibule.org", 'v1alpha1',
+  "#{context.api_endpoint}/apis/id.vestibule.org", 'v1beta1',
   ssl_options: context.ssl_options, auth_options: context.auth_options
 )
 made = client.create_group(Kubeclient::Resource.new(metadata: { name: 'kubeclient' }, spec: { displayName: 'First' }))

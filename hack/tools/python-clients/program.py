@@ -13,7 +13,7 @@ import time
 IDLE = float(os.environ.get("VESTIBULE_IDLE_SECONDS", "0.2"))
 # The longest that a watch is open, in seconds.
 OPEN = int(IDLE) + 120
-GROUP, VERSION, PLURAL = "id.vestibule.org", "v1alpha1", "groups"
+GROUP, VERSION, PLURAL = "id.vestibule.org", "v1beta1", "groups"
 
 
 def draft(name, display_name="First"):

@@ -1,4 +1,4 @@
-import { group } from '../../define-kind.js';
+import { group } from '../../api-version.js';
 
 /** The names of the kind AccessRequest, for errors of files that it imports. */
 export const accessRequestNaming = {

@@ -1,4 +1,4 @@
-import { group } from '../../define-kind.js';
+import { group } from '../../api-version.js';
 
 /** The names of the kind Invitation, for files that it imports. */
 export const naming = { kind: 'Invitation', resource: 'invitations', group } as const;

@@ -6,7 +6,8 @@ import { describePattern } from '../../../registry/schema/pattern.js';
 import { durationText } from '../../../registry/schema/units.js';
 import { invalidValue } from '../../../registry/status/field-errors.js';
 import { type Cause, invalid } from '../../../registry/status/status.js';
-import { defineKind, group } from '../../define-kind.js';
+import { group } from '../../api-version.js';
+import { defineKind } from '../../define-kind.js';
 import { limitSettings } from '../../limits/limit-settings.js';
 import { languageFaults } from '../../signin/language-faults.js';
 import { line, texts, webAddress } from '../../signin/schema-types.js';
@@ -49,22 +50,22 @@ const AudienceSpec = z.object({
     .min(1)
     .max(32)
     .describe('Its scopes. Rules of the policy name one as Scope::"<audience>/<scope>".'),
-  tokenForm: z
+  accessTokenFormat: z
     .enum(['Opaque', 'JWT'])
     .default('Opaque')
     .describe(
-      'The form of its access tokens. Opaque: it introspects them (RFC 7662), so a revocation takes ' +
+      'The format of its access tokens. Opaque: it introspects them (RFC 7662), so a revocation takes ' +
         'effect at once. JWT: it validates them itself (RFC 9068), and they are valid until they expire.',
     ),
   tokenSigningAlg: z
     .enum(['ES256', 'RS256'])
     .default('ES256')
-    .describe('The signature algorithm of its tokens in the form JWT.'),
+    .describe('The signature algorithm of its tokens in the format JWT.'),
   accessTokenLifetime: z
     .string()
     .regex(durationText)
     .default('5m')
-    .describe('The lifetime of its access tokens, from 1m to 24h, in the form JWT to 1h.'),
+    .describe('The lifetime of its access tokens, from 1m to 24h, in the format JWT to 1h.'),
   introspectors: setList(z.array(z.string().min(1).max(253)))
     .max(20)
     .optional()
@@ -75,7 +76,7 @@ const AudienceSpec = z.object({
     .max(20)
     .optional()
     .describe(
-      'The claims that its tokens in the form JWT and introspections contain (RFC 9068 §2.2.2), such as ' +
+      'The claims that its tokens in the format JWT and introspections contain (RFC 9068 §2.2.2), such as ' +
         'email and groups, of the scopes that the person agreed to share with the Client.',
     ),
   clientsByDocument: z
@@ -97,6 +98,7 @@ const named = { kind: 'Audience', resource: 'audiences', group };
 export const Audience = defineKind({
   kind: 'Audience',
   resource: 'audiences',
+  names: { v1alpha1: { 'spec.accessTokenFormat': 'tokenForm' } },
   cached: true,
   description: 'A service that accepts access tokens of this one, with the scopes it knows.',
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
@@ -106,7 +108,7 @@ export const Audience = defineKind({
   columns: {
     'Display-Name': ({ spec }) => spec.displayName,
     Identifier: ({ spec }) => spec.identifier,
-    Tokens: ({ spec }) => spec.tokenForm,
+    Tokens: ({ spec }) => spec.accessTokenFormat,
   },
   strategy: {
     validate: ({ metadata, spec }, old, { settings }) => [
@@ -153,7 +155,7 @@ function identifierFaults(
 }
 
 /** The bounds of the lifetime of tokens by their form, with the reason. */
-const lifetimeBounds: Readonly<Record<AudienceSpec['tokenForm'], LimitSetting>> = {
+const lifetimeBounds: Readonly<Record<AudienceSpec['accessTokenFormat'], LimitSetting>> = {
   Opaque: limitSettings.accessTokenLifetime,
   JWT: {
     ...limitSettings.accessTokenLifetime,
@@ -163,8 +165,8 @@ const lifetimeBounds: Readonly<Record<AudienceSpec['tokenForm'], LimitSetting>> 
   },
 };
 
-function lifetimeFaults({ tokenForm, accessTokenLifetime }: AudienceSpec): Cause[] {
-  const fault = limitFault(lifetimeBounds[tokenForm], accessTokenLifetime);
+function lifetimeFaults({ accessTokenFormat, accessTokenLifetime }: AudienceSpec): Cause[] {
+  const fault = limitFault(lifetimeBounds[accessTokenFormat], accessTokenLifetime);
   return fault === undefined ? [] : [invalidValue('spec.accessTokenLifetime', `must be ${fault}`)];
 }
 

@@ -11,7 +11,8 @@ import { mapList } from '../../../registry/schema/list-type.js';
 import { invalidValue, requiredValue } from '../../../registry/status/field-errors.js';
 import { alreadyExists, type Cause, forbidden } from '../../../registry/status/status.js';
 import { alignLastApplied } from '../../../registry/store/secret-fields.js';
-import { defineKind, group } from '../../define-kind.js';
+import { group } from '../../api-version.js';
+import { defineKind } from '../../define-kind.js';
 import { languageFaults } from '../../signin/language-faults.js';
 import { isOperator } from '../../signin/operator-caller.js';
 import { line, texts, webAddress } from '../../signin/schema-types.js';
@@ -29,7 +30,7 @@ import {
 const ClaimsProviderSpec = z.object({
   displayName: line(64).describe('Its display name.'),
   displayNames: texts(64, 'Its display name'),
-  url: webAddress()
+  reviewURI: webAddress()
     .optional()
     .describe(
       'The URL of its claims review endpoint: https, or http on loopback while the base URL is ' +
@@ -114,6 +115,7 @@ export const builtInSpec: Spec = {
 export const ClaimsProvider = defineKind({
   kind: 'ClaimsProvider',
   resource: 'claimsproviders',
+  names: { v1alpha1: { 'spec.reviewURI': 'url' } },
   description:
     'A service that supplies claims by responding to claims reviews; the one named vestibule is built in.',
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
@@ -124,14 +126,14 @@ export const ClaimsProvider = defineKind({
   },
   columns: {
     'Display-Name': (provider) => provider.spec.displayName,
-    URL: (provider) => provider.spec.url ?? '',
+    URL: (provider) => provider.spec.reviewURI ?? '',
   },
   strategy: {
     validate: (next, _old, { settings }) =>
       isBuiltIn(next)
         ? []
         : [
-            ...urlFaults(next.spec.url, settings),
+            ...urlFaults(next.spec.reviewURI, settings),
             ...certificateFaults(next.spec.caBundle),
             ...scopeFaults(next.spec),
             ...scopeNameFaults(next.spec),
@@ -140,11 +142,11 @@ export const ClaimsProvider = defineKind({
     /** Only operators see the URL and the CA bundle, who set them, and whether it responds. */
     status(provider, { caller }) {
       if (isOperator(caller)) return;
-      delete provider.spec.url;
+      delete provider.spec.reviewURI;
       delete provider.spec.caBundle;
       delete provider.status.conditions;
       delete provider.metadata.managedFields;
-      alignLastApplied(provider, [['url'], ['caBundle']]);
+      alignLastApplied(ClaimsProvider, provider, [['reviewURI'], ['caBundle']]);
     },
     beforeCommit(_tx, next, old, { caller, now }) {
       const {
@@ -214,7 +216,9 @@ export const availabilityOf = ({ status }: ProviderObject): ConditionState['stat
   status.conditions?.find(({ type }) => type === 'Available')?.status;
 
 const urlFaults = (url: string | undefined, settings: Settings): Cause[] =>
-  url === undefined ? [requiredValue('spec.url')] : outboundFaults('spec.url', url, settings);
+  url === undefined
+    ? [requiredValue('spec.reviewURI')]
+    : outboundFaults('spec.reviewURI', url, settings);
 
 function certificateFaults(bundle: string | undefined): Cause[] {
   if (bundle === undefined) return [];

@@ -120,10 +120,10 @@ const profileClaims = [
   ['preferred_username', 'User name', 'preferredUsername'],
   ['profile', 'Profile page', 'profileURI'],
   ['picture', 'Picture', 'pictureURI'],
-  ['website', 'Website', 'website'],
+  ['website', 'Website', 'websiteURI'],
   ['gender', 'Gender', 'gender'],
   ['locale', 'Language', 'locale'],
-  ['zoneinfo', 'Time zone', 'zoneinfo'],
+  ['zoneinfo', 'Time zone', 'timeZone'],
   ['birthdate', 'Birth date', 'birthdate'],
 ] as const;
 

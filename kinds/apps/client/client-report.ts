@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Call, KindObject } from '../../../registry/kind.js';
-import { group } from '../../define-kind.js';
+import { group } from '../../api-version.js';
 import { signedInNow } from '../../people/account/policy-facts.js';
 import { timestamp } from '../../signin/schema-types.js';
 

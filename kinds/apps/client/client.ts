@@ -9,7 +9,8 @@ import { durationText } from '../../../registry/schema/units.js';
 import { invalidValue } from '../../../registry/status/field-errors.js';
 import { alreadyExists, type Cause } from '../../../registry/status/status.js';
 import { isLoopback } from '../../../security/loopback.js';
-import { defineKind, group } from '../../define-kind.js';
+import { group } from '../../api-version.js';
+import { defineKind } from '../../define-kind.js';
 import { limitSettings } from '../../limits/limit-settings.js';
 import { accountPageClient } from '../../signin/account-page.js';
 import { languageFaults } from '../../signin/language-faults.js';
@@ -69,8 +70,8 @@ const ClientSpec = z.object({
         'those whom policy lets sign in (Allowed, the default), also those refused, with the reason ' +
         '(Everyone), or no one.',
     ),
-  policyURI: webAddress().optional().describe('Privacy policy.'),
-  termsURI: webAddress().optional().describe('Terms of service.'),
+  privacyPolicyURI: webAddress().optional().describe('Privacy policy.'),
+  termsOfServiceURI: webAddress().optional().describe('Terms of service.'),
   logoURI: webAddress().optional().describe('Logo; shown only from this service’s own origin.'),
   type: z
     .enum(['Public', 'Confidential'])
@@ -177,6 +178,9 @@ const named = { kind: 'Client', resource: 'clients', group };
 export const Client = defineKind({
   kind: 'Client',
   resource: 'clients',
+  names: {
+    v1alpha1: { 'spec.privacyPolicyURI': 'policyURI', 'spec.termsOfServiceURI': 'termsURI' },
+  },
   cached: true,
   description: 'An OpenID Connect relying party; its name is the client_id.',
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
@@ -255,8 +259,8 @@ export function clientFaults(name: string, spec: Spec, settings: Settings): Caus
   }
   for (const field of [
     'homepageURI',
-    'policyURI',
-    'termsURI',
+    'privacyPolicyURI',
+    'termsOfServiceURI',
     'logoURI',
     'initiateLoginURI',
   ] as const) {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineAction } from '../../../registry/action.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
 import { conflict } from '../../../registry/status/status.js';
-import { apiVersion } from '../../define-kind.js';
+import { apiVersion } from '../../api-version.js';
 import { timestamp } from '../../signin/schema-types.js';
 import { Client } from './client.js';
 

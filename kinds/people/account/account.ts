@@ -29,6 +29,7 @@ export const Account = defineKind({
   kind: 'Account',
   resource: 'accounts',
   shortNames: ['acct'],
+  names: { v1alpha1: { 'spec.websiteURI': 'website', 'spec.timeZone': 'zoneinfo' } },
   owner: 'metadata.name',
   cached: true,
   nameSource: 'service',

@@ -3,7 +3,7 @@ import { type Action, defineAction } from '../../../registry/action.js';
 import { clone } from '../../../registry/encoded-object.js';
 import type { AnyKind, Call, KindObject } from '../../../registry/kind.js';
 import { perMinute } from '../../../registry/limits/rate-limit.js';
-import { apiVersion } from '../../define-kind.js';
+import { apiVersion } from '../../api-version.js';
 import { requireRecentAuthentication } from '../../signin/recent-sign-in.js';
 import { Account } from './account.js';
 

@@ -29,7 +29,7 @@ function isDateOrYear(text: string): boolean {
 
 const faultOf: { readonly [F in keyof Spec]?: (value: string) => string | undefined } = {
   locale: languageTagFault,
-  zoneinfo: (value) =>
+  timeZone: (value) =>
     isTimeZone(value) ? undefined : 'must be a time zone of the tz database such as Europe/Zurich',
   birthdate: (value) =>
     isDateOrYear(value) ? undefined : 'must be a date that exists, or a year such as 2000',

@@ -26,10 +26,10 @@ export const AccountSpec = z.object({
     .describe('The short name that the person prefers; not unique.'),
   profileURI: webAddress().optional().describe('The address of the profile page of the person.'),
   pictureURI: httpsAddress().optional().describe('The address of a picture, https only.'),
-  website: webAddress().optional().describe('The address of the website of the person.'),
+  websiteURI: webAddress().optional().describe('The address of the website of the person.'),
   gender: line(64).optional().describe('Gender, free text.'),
   locale: languageTag().optional().describe('Preferred language, BCP 47.'),
-  zoneinfo: z
+  timeZone: z
     .string()
     .max(64)
     .regex(
@@ -97,7 +97,7 @@ export const AccountInternal = z.object({
   signInsEnded: z.number().int().optional(),
   /** True if an operator created it, and thereby vouched for who first signs in at its address. */
   isVouchedFor: z.boolean().optional(),
-  /** The time zone of the browser of the last sign-in by email: mails without a `zoneinfo` use it. */
+  /** The time zone of the browser of the last sign-in by email: mails without a `spec.timeZone` use it. */
   timeZone: z.string().optional(),
   /**
    * How many times all tokens ended, of the command and of apps. A library Grant of an earlier count

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Settings } from '../../../registry/kind.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
-import { apiVersion } from '../../define-kind.js';
+import { apiVersion } from '../../api-version.js';
 import { challengeLifetimeMs, Purpose } from '../../signin/passkey-challenge.js';
 import { timestamp } from '../../signin/schema-types.js';
 import { algorithms } from './webauthn/cose-key.js';

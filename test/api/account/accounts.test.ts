@@ -126,7 +126,7 @@ describe.each(stores)('an account, on %s', (store) => {
       await until(async () => (await elsewhere.get('accounts/~')).code === 401);
 
       const back = await pending.tab.navigate(proven.status.returnTo).is(303);
-      expect(back.headers.location).toMatch(/^\/api\/v1alpha1\/interactions\//);
+      expect(back.headers.location).toMatch(/^\/api\/v1beta1\/interactions\//);
       expect((await pending.tab.get(back.headers.location!).is(200)).body.status.phase).toBe(
         'LoginRequired',
       );

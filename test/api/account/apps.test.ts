@@ -77,7 +77,7 @@ describe.each(stores)('the app menu, on %s', (store) => {
   test('has the apps that policy permits, and those that it refuses with the reason', async () => {
     const { body } = await ada.get('accounts/~/apps').is(200);
     expect(body).toEqual({
-      apiVersion: 'id.vestibule.org/v1alpha1',
+      apiVersion: 'id.vestibule.org/v1beta1',
       kind: 'AccountApps',
       items: [
         {

@@ -90,7 +90,7 @@ describe.each(stores)('passkeys, on %s', (store) => {
       await tab.post(`${I}/emailchallenge`, { spec: { email: address() } }).is(200);
     }
     expect(shapes[0]).toEqual({
-      apiVersion: 'id.vestibule.org/v1alpha1',
+      apiVersion: 'id.vestibule.org/v1beta1',
       kind: 'PasskeyChallenge',
       spec: { purpose: 'Authenticate' },
       status: {

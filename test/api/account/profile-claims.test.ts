@@ -13,10 +13,10 @@ const spec = {
   preferredUsername: 'ada',
   profileURI: 'https://ada.example.test/about',
   pictureURI: 'https://ada.example.test/picture.png',
-  website: 'https://ada.example.test/',
+  websiteURI: 'https://ada.example.test/',
   gender: 'female',
   locale: 'en-GB',
-  zoneinfo: 'Europe/London',
+  timeZone: 'Europe/London',
   birthdate: '1815-12-10',
 };
 const claims = {

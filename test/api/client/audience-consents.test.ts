@@ -59,7 +59,7 @@ describe.each(stores)('consent to an Audience, on %s', (store) => {
   /** The interaction at which a request for Audiences stops. */
   async function consentOf(tab: Tab, wanted: Parameters<typeof pathFor>[0]): Promise<string> {
     const { headers } = await tab.navigate(pathFor(wanted).path).is(303);
-    expect(headers.location).toMatch(/^\/api\/v1alpha1\/interactions\//);
+    expect(headers.location).toMatch(/^\/api\/v1beta1\/interactions\//);
     return headers.location!;
   }
 

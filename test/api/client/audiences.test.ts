@@ -47,7 +47,7 @@ describe.each(stores)('access tokens for an Audience, on %s', (store) => {
       await createRequester(service, name, []);
     }
     for (const name of ['billing', 'stock', 'vault']) await createAudience(service, name);
-    await createAudience(service, 'maps', { tokenForm: 'JWT', accessTokenLifetime: '2m' });
+    await createAudience(service, 'maps', { accessTokenFormat: 'JWT', accessTokenLifetime: '2m' });
     await createRequester(service, 'shop', ['billing', 'stock', 'maps', 'gone']);
     operator = (await signIn(service, 'op@example.test')).tab;
   });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { apiVersion } from '../../../kinds/api-version.js';
 import { ClaimsProvider } from '../../../kinds/apps/claims/claims-provider.js';
 import { Client } from '../../../kinds/apps/client/client.js';
 import { makeCertificate } from '../../support/cluster/issue-certificate.js';
@@ -20,7 +21,11 @@ const scope = (name: string) => ({
 });
 const supplier = (name: string, ...scopes: string[]) => ({
   metadata: { name },
-  spec: { displayName: name, url: 'https://supplier.example.test/', scopes: scopes.map(scope) },
+  spec: {
+    displayName: name,
+    reviewURI: 'https://supplier.example.test/',
+    scopes: scopes.map(scope),
+  },
 });
 
 describe.each(stores)('who supplies claims, over %s', (store) => {
@@ -55,9 +60,9 @@ describe.each(stores)('who supplies claims, over %s', (store) => {
       ] as const) {
         const { body } = await tab.get('claimsproviders?limit=36').is(200);
         expect(body.items.map((item: any) => item.metadata.name)).toEqual([...names, 'vestibule']);
-        expect(new Set(body.items.slice(0, -1).map((item: any) => 'url' in item.spec))).toEqual(
-          new Set([shows]),
-        );
+        expect(
+          new Set(body.items.slice(0, -1).map((item: any) => 'reviewURI' in item.spec)),
+        ).toEqual(new Set([shows]));
         const table = await tab.get('claimsproviders?limit=36', { headers: { accept } }).is(200);
         expect([table.body.kind, table.body.rows.length]).toEqual(['Table', 36]);
       }
@@ -75,7 +80,7 @@ describe.each(stores)('who supplies claims, over %s', (store) => {
       'offline_access',
       'api',
     ]);
-    expect(body.spec).not.toHaveProperty('url');
+    expect(body.spec).not.toHaveProperty('reviewURI');
     expect((await ada.get('claimsproviders').is(200)).body.items).toEqual([body]);
     await op
       .patch('claimsproviders/vestibule', { spec: { displayName: 'Mine' } })
@@ -102,14 +107,13 @@ describe.each(stores)('who supplies claims, over %s', (store) => {
 
   test('where they are and whom they trust is shown to operators alone', async () => {
     const manifest = {
-      'kubectl.kubernetes.io/last-applied-configuration':
-        '{"spec":{"url":"https://hidden.example.test/"}}',
+      'kubectl.kubernetes.io/last-applied-configuration': `{"apiVersion":"${apiVersion}","spec":{"reviewURI":"https://hidden.example.test/"}}`,
       note: 'kept',
     };
     const { cert } = makeCertificate(['hidden.example.test'], Date.now());
     const spec = {
       ...supplier('hidden', 'hidden').spec,
-      url: 'https://hidden.example.test/',
+      reviewURI: 'https://hidden.example.test/',
       caBundle: cert,
     };
     const asTable = { headers: { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' } };
@@ -133,7 +137,7 @@ describe.each(stores)('who supplies claims, over %s', (store) => {
       scopes: [{ ...spec.scopes[0], sensitive: false }],
     });
     expect(mine.metadata.annotations).toEqual({
-      'kubectl.kubernetes.io/last-applied-configuration': '{"spec":{}}\n',
+      'kubectl.kubernetes.io/last-applied-configuration': `{"apiVersion":"${apiVersion}","spec":{}}\n`,
       note: 'kept',
     });
     for (const path of [
@@ -164,8 +168,8 @@ describe.each(stores)('who supplies claims, over %s', (store) => {
       .post('claimsproviders', { metadata: { name: 'hidden', annotations: manifest }, spec })
       .is(201);
     const theirs = (await op.get('claimsproviders/hidden').is(200)).body;
-    expect([theirs.spec.url, theirs.spec.caBundle, theirs.metadata.annotations]).toEqual([
-      spec.url,
+    expect([theirs.spec.reviewURI, theirs.spec.caBundle, theirs.metadata.annotations]).toEqual([
+      spec.reviewURI,
       cert,
       manifest,
     ]);
@@ -321,7 +325,7 @@ test('an address that is not public is refused by its text alone', async () => {
         metadata: { generateName: 'p-' },
         spec: {
           ...supplier('p').spec,
-          url,
+          reviewURI: url,
           timeoutMilliseconds: 1000,
           failurePolicy: 'Omit',
           scopes: [],
@@ -340,7 +344,7 @@ test('an address that is not public is refused by its text alone', async () => {
   for (const url of closed) {
     await expect(declare(strict, url)).rejects.toMatchObject({
       reason: 'Invalid',
-      details: { causes: [{ field: 'spec.url' }] },
+      details: { causes: [{ field: 'spec.reviewURI' }] },
     });
   }
   for (const url of ['https://supplier.example.test/', 'https://10.1.2.3/claims']) {

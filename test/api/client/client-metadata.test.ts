@@ -8,7 +8,7 @@ import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 
-const apiVersion = 'id.vestibule.org/v1alpha1';
+const apiVersion = 'id.vestibule.org/v1beta1';
 
 /** As an operator's `adopt` and Go's SetControllerReference set it, with what C# and Python add. */
 const owner = {
@@ -61,7 +61,7 @@ const sent: readonly (readonly [what: string, metadata: object, status?: unknown
     { conditions: [] },
   ],
   ['a namespace', { namespace: 'default' }],
-  ['a self link', { selfLink: '/apis/id.vestibule.org/v1alpha1/groups/x', generation: 7 }],
+  ['a self link', { selfLink: '/apis/id.vestibule.org/v1beta1/groups/x', generation: 7 }],
   ['an owner', { ownerReferences: owners }],
   ['an owner with null', { ownerReferences: [{ ...owner, blockOwnerDeletion: null }] }],
 ];

@@ -35,7 +35,7 @@ describe.each(stores)('introspection, on %s', (store) => {
     await createRequester(service, 'billing-api', []);
     await createAudience(service, 'billing');
     await createRequester(service, 'maps-api', []);
-    await createAudience(service, 'maps', { tokenForm: 'JWT' });
+    await createAudience(service, 'maps', { accessTokenFormat: 'JWT' });
     await createRequester(service, 'shop', ['billing', 'maps']);
     await createRequester(service, 'shy', ['maps'], { subjectType: 'pairwise' });
     await createClient(service, 'public', {
@@ -132,12 +132,12 @@ describe.each(stores)('introspection, on %s', (store) => {
 
   test.each(['Opaque', 'JWT'] as const)(
     'has the consented claims that an Audience wants, and they are in the ledger: %s',
-    async (tokenForm) => {
-      const name = `mail-${tokenForm.toLowerCase()}`;
+    async (accessTokenFormat) => {
+      const name = `mail-${accessTokenFormat.toLowerCase()}`;
       await createRequester(service, `${name}-api`, []);
       const claims = ['email', 'groups', 'name', 'iss', 'sub', 'unheard_of'];
-      const groups = `team-${tokenForm.toLowerCase()}`;
-      await createAudience(service, name, { tokenForm, claims });
+      const groups = `team-${accessTokenFormat.toLowerCase()}`;
+      await createAudience(service, name, { accessTokenFormat, claims });
       const scopes = ['openid', 'email', 'profile', 'groups'].map((one) => ({
         name: one,
         required: false,
@@ -173,7 +173,7 @@ describe.each(stores)('introspection, on %s', (store) => {
       expect(full).not.toHaveProperty('email_verified'); // not wanted
       const withGroups = await tokenOf(undefined, ' groups');
       expect((await answerTo(withGroups)).groups).toEqual([groups]);
-      if (tokenForm === 'JWT') {
+      if (accessTokenFormat === 'JWT') {
         expect(
           JSON.parse(Buffer.from(withGroups.split('.')[1]!, 'base64url').toString()),
         ).toMatchObject({ email: status.email.address, groups: [groups] });
@@ -187,7 +187,7 @@ describe.each(stores)('introspection, on %s', (store) => {
         expect.arrayContaining(['email email', 'profile name', 'groups groups', 'openid sub']),
       );
       const after = await tokenOf(['openid', 'profile', `${name}/read`]);
-      for (const token of tokenForm === 'JWT' ? [before, after] : [after]) {
+      for (const token of accessTokenFormat === 'JWT' ? [before, after] : [after]) {
         const answer = await answerTo(token);
         expect(answer).toMatchObject({ active: true, iss: service.baseURL, sub: metadata.name });
         expect(answer).not.toHaveProperty('email');

@@ -8,9 +8,9 @@ import { type Init, Tab } from '../../support/people/tab.js';
 import { createClient, stopAll } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
-const mounts = ['/api/v1alpha1/', '/apis/id.vestibule.org/v1alpha1/'];
+const mounts = ['/api/v1beta1/', '/apis/id.vestibule.org/v1beta1/'];
 const evil = 'https://evil.test';
-const apiVersion = 'id.vestibule.org/v1alpha1';
+const apiVersion = 'id.vestibule.org/v1beta1';
 
 /** The roads to the API, and the code where a request passes: a Public Client has no secret. */
 const roads: readonly (readonly [

@@ -187,13 +187,13 @@ describe.each(stores)('a URL with a password in an object, on %s', (store) => {
         'backchannelLogoutURI',
         'initiateLoginURI',
         'homepageURI',
-        'policyURI',
-        'termsURI',
+        'privacyPolicyURI',
+        'termsOfServiceURI',
         'logoURI',
         'jwksURI',
       ],
     ],
-    ['claimsproviders', { displayName: 'One', scopes: [] }, ['url']],
+    ['claimsproviders', { displayName: 'One', scopes: [] }, ['reviewURI']],
     [
       'audiences',
       {

@@ -81,12 +81,12 @@ describe.each(stores)('a URL that browsers open elsewhere, on %s', (store) => {
       'backchannelLogoutURI',
       'initiateLoginURI',
       'homepageURI',
-      'policyURI',
-      'termsURI',
+      'privacyPolicyURI',
+      'termsOfServiceURI',
       'logoURI',
       'jwksURI',
     ].map((field): [string, object, string] => ['clients', client, field]),
-    ['claimsproviders', { displayName: 'One', scopes: [scope] }, 'url'],
+    ['claimsproviders', { displayName: 'One', scopes: [scope] }, 'reviewURI'],
     [
       'audiences',
       {

@@ -140,7 +140,7 @@ test('a manifest makes the first operators', async () => {
   mkdirSync(folder);
   writeFileSync(
     join(folder, 'groups.yaml'),
-    'apiVersion: id.vestibule.org/v1alpha1\nkind: Group\nmetadata: { name: operators }\nspec: { displayName: Operators, members: [ada@example.test] }\n',
+    'apiVersion: id.vestibule.org/v1beta1\nkind: Group\nmetadata: { name: operators }\nspec: { displayName: Operators, members: [ada@example.test] }\n',
   );
   const service = await startTest({ flags: ['--manifests', folder] });
   await createClient(service, 'app');

@@ -90,7 +90,7 @@ describe.each(stores)('what operators write, on %s', (store) => {
         cookies: false,
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify({
-          apiVersion: 'id.vestibule.org/v1alpha1',
+          apiVersion: 'id.vestibule.org/v1beta1',
           kind: 'Group',
           metadata: { name: `t${(number += 1)}` },
           spec: { displayName: 'G', members: [] },

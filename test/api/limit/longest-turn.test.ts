@@ -205,7 +205,7 @@ describe('no body, header, query or token occupies the thread for long', () => {
   test.each(headers)('header %s', async (name) => {
     for (const chunk of Object.values(chunks)) {
       const value = chunk.repeat(Math.floor(14_000 / chunk.length));
-      for (const path of ['/api/v1alpha1/policies', '/oauth2/auth?client_id=app', '/account']) {
+      for (const path of ['/api/v1beta1/policies', '/oauth2/auth?client_id=app', '/account']) {
         await expectShort(() =>
           exchange(service.url, 'GET', path, { accept: 'application/json', [name]: value }),
         );
@@ -214,7 +214,7 @@ describe('no body, header, query or token occupies the thread for long', () => {
   });
 
   test.each(Object.entries(selectors))('query: %s', async (_, query) => {
-    for (const path of ['/api/v1alpha1/policies', '/oauth2/auth', '/oauth2/logout', '/account']) {
+    for (const path of ['/api/v1beta1/policies', '/oauth2/auth', '/oauth2/logout', '/account']) {
       await expectShort(() =>
         exchange(service.url, 'GET', `${path}?${query}`, { accept: 'application/json' }),
       );
@@ -238,7 +238,7 @@ describe('no body, header, query or token occupies the thread for long', () => {
     }
     for (const scheme of ['Bearer', 'DPoP', 'Basic']) {
       await expectShort(() =>
-        exchange(service.url, 'GET', '/api/v1alpha1/accounts/~', {
+        exchange(service.url, 'GET', '/api/v1beta1/accounts/~', {
           accept: 'application/json',
           authorization: `${scheme} ${token}`,
           dpop: token,

@@ -76,7 +76,7 @@ describe.each(stores)('how long a decision is kept, on %s', (store) => {
     const got = (await tab.get(`policydecisions/${name}`).is(200)).body;
     const { metadata, spec, status } = one;
     expect(got).toEqual({
-      apiVersion: 'id.vestibule.org/v1alpha1',
+      apiVersion: 'id.vestibule.org/v1beta1',
       kind: 'PolicyDecision',
       ...JSON.parse(JSON.stringify({ metadata, spec, status })),
     });

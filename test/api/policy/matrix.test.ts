@@ -89,7 +89,7 @@ const created: Record<string, { metadata: { name: string }; spec: object }> = {
   groups: { metadata: { name: 'staff' }, spec: { displayName: 'Staff', members: [] } },
   claimsproviders: {
     metadata: { name: 'cards' },
-    spec: { displayName: 'Cards', url: 'https://cards.example.test/', scopes: [] },
+    spec: { displayName: 'Cards', reviewURI: 'https://cards.example.test/', scopes: [] },
   },
   audiences: {
     metadata: { name: 'billing' },
@@ -201,7 +201,7 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
       }),
     );
     objects.policydecisions = await signUpOf(service, account);
-    matrix = generated((await tabs.visitor.get('/api/v1alpha1').is(200)).body.resources);
+    matrix = generated((await tabs.visitor.get('/api/v1beta1').is(200)).body.resources);
   });
 
   /** The request that asks for a verb and, where it is permitted, changes nothing. */
@@ -419,13 +419,13 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
   const open: { action: string; path: string; code: number }[] = [
     ...[
       '/api',
-      '/api/v1alpha1',
+      '/api/v1beta1',
       '/api/openapi/v3',
       '/apis',
       '/apis/id.vestibule.org',
-      '/apis/id.vestibule.org/v1alpha1',
+      '/apis/id.vestibule.org/v1beta1',
       '/openapi/v3',
-      '/openapi/v3/apis/id.vestibule.org/v1alpha1',
+      '/openapi/v3/apis/id.vestibule.org/v1beta1',
       '/openapi/v2',
       '/version',
     ].map((path) => ({ action: 'discovery', path, code: 200 })),

@@ -120,7 +120,7 @@ async function send(tab: Tab, { resource, name, spec, way }: Step, before: any, 
       return tab.delete(path);
     default: {
       const manager = `${query ? '&' : '?'}fieldManager=t${way === 'apply' ? '' : '&force=true'}`;
-      const apiVersion = 'id.vestibule.org/v1alpha1';
+      const apiVersion = 'id.vestibule.org/v1beta1';
       return tab.send('PATCH', `/apis/${apiVersion}/${path}${manager}`, {
         headers: { 'content-type': 'application/apply-patch+yaml' },
         body: JSON.stringify({ apiVersion, kind, metadata: { name }, spec }),

@@ -29,7 +29,7 @@ const specs: Record<string, (n: number) => object> = {
   clients: () => client(),
   claimsproviders: (n) => ({
     displayName: 'Cards',
-    url: 'https://cards.example.test/',
+    reviewURI: 'https://cards.example.test/',
     scopes: [{ name: `card${n}`, title: 'Card', description: 'Your card.', claims: [] }],
   }),
   audiences: (n) => ({
@@ -53,7 +53,7 @@ type Send = (tab: Tab, resource: string, name: string, spec: object) => Pending;
 
 const applied = (resource: string, name: string, spec: object) => {
   const { kind } = kinds.find((kind) => kind.resource === resource)!;
-  const apiVersion = 'id.vestibule.org/v1alpha1';
+  const apiVersion = 'id.vestibule.org/v1beta1';
   return {
     headers: { 'content-type': 'application/apply-patch+yaml' },
     body: JSON.stringify({ apiVersion, kind, metadata: { name }, spec }),
@@ -68,13 +68,13 @@ const creations: Record<string, Send> = {
   apply: (tab, resource, name, spec) =>
     tab.send(
       'PATCH',
-      `/apis/id.vestibule.org/v1alpha1/${resource}/${name}?fieldManager=t`,
+      `/apis/id.vestibule.org/v1beta1/${resource}/${name}?fieldManager=t`,
       applied(resource, name, spec),
     ),
   'a forced apply': (tab, resource, name, spec) =>
     tab.send(
       'PATCH',
-      `/apis/id.vestibule.org/v1alpha1/${resource}/${name}?fieldManager=t&force=true`,
+      `/apis/id.vestibule.org/v1beta1/${resource}/${name}?fieldManager=t&force=true`,
       applied(resource, name, spec),
     ),
 };
@@ -90,7 +90,7 @@ const changes: Record<string, Send> = {
   apply: (tab, resource, name, spec) =>
     tab.send(
       'PATCH',
-      `/apis/id.vestibule.org/v1alpha1/${resource}/${name}?fieldManager=t&force=true`,
+      `/apis/id.vestibule.org/v1beta1/${resource}/${name}?fieldManager=t&force=true`,
       applied(resource, name, spec),
     ),
 };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { cedar } from '../../policy/oracle.js';
 import { startTest, stopAll, type TestService } from '../../support/service.js';
 
-const paths = ['/api/v1alpha1/policyschema', '/apis/id.vestibule.org/v1alpha1/policyschema'];
+const paths = ['/api/v1beta1/policyschema', '/apis/id.vestibule.org/v1beta1/policyschema'];
 const plain = { plain: true } as const;
 
 let service: TestService;
@@ -35,7 +35,7 @@ describe.each(paths)('%s', (path) => {
   );
 
   test('is enough to validate the policy in force, in both formats', async () => {
-    const policy = (await service.tab().get('/api/v1alpha1/policies/p-1', plain).is(200)).body;
+    const policy = (await service.tab().get('/api/v1beta1/policies/p-1', plain).is(200)).body;
     const schemas = [
       (await get(path).is(200)).bytes.toString(),
       (await get(path, 'application/json').is(200)).body,
@@ -74,7 +74,7 @@ test('the OpenAPI document lists both formats', async () => {
 
 test('a policy may not close it', async () => {
   const { check } = service.store.systemCall().ports.policy;
-  const policy = (await service.tab().get('/api/v1alpha1/policies/p-1', plain).is(200)).body;
+  const policy = (await service.tab().get('/api/v1beta1/policies/p-1', plain).is(200)).body;
   for (const path of paths) {
     expect(
       await check(

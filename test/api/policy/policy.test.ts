@@ -515,7 +515,7 @@ describe('a Policy manifest', () => {
   const write = (folder: string, cedar: string, more = ''): void =>
     writeFileSync(
       join(folder, 'policy.yaml'),
-      `apiVersion: id.vestibule.org/v1alpha1\nkind: Policy\n${more}spec:\n  cedar: |\n${cedar.replaceAll(/^/gm, '    ')}\n`,
+      `apiVersion: id.vestibule.org/v1beta1\nkind: Policy\n${more}spec:\n  cedar: |\n${cedar.replaceAll(/^/gm, '    ')}\n`,
     );
   const names = async (service: TestService): Promise<string[]> =>
     (await service.tab().get('policies').is(200)).body.items.map((item: any) => item.metadata.name);

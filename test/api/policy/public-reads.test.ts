@@ -9,7 +9,7 @@ import { createClient, stopAll } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
 const evil = 'https://evil.test';
-const mounts = ['/api/v1alpha1', '/apis/id.vestibule.org/v1alpha1'];
+const mounts = ['/api/v1beta1', '/apis/id.vestibule.org/v1beta1'];
 const readable = [
   '/api',
   '/api/v1',
@@ -20,7 +20,7 @@ const readable = [
   '/api/openapi/v3',
   '/openapi/v2',
   '/openapi/v3',
-  '/openapi/v3/apis/id.vestibule.org/v1alpha1',
+  '/openapi/v3/apis/id.vestibule.org/v1beta1',
   '/version',
   ...mounts.flatMap((mount) => [
     mount,

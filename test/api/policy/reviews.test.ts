@@ -288,7 +288,7 @@ describe('SelfSubjectAccessReview (7.3)', () => {
       { ...protobuf, accept: 'application/vnd.kubernetes.protobuf' },
     ).fails(406, 'NotAcceptable');
     await post(
-      '/apis/id.vestibule.org/v1alpha1/groups',
+      '/apis/id.vestibule.org/v1beta1/groups',
       'operator',
       wrapped('v1', 'Group', Buffer.alloc(0)),
       protobuf,
@@ -382,7 +382,7 @@ describe('SelfSubjectRulesReview', () => {
     (await post(rules, as, { spec: { namespace: 'default' } }).is(201)).body;
 
   test('lists exactly what an access review without a name permits', async () => {
-    const ours = (await operator.get(`/apis/${group}/v1alpha1`).is(200)).body.resources;
+    const ours = (await operator.get(`/apis/${group}/v1beta1`).is(200)).body.resources;
     const core = (await operator.get('/api/v1').is(200)).body.resources;
     const offered: [string, { name: string; verbs: string[] }][] = [
       ...ours.map((our: any) => [group, our]),
@@ -456,7 +456,7 @@ test('impersonation is 403 wherever it is tried', async () => {
       '/apis',
       '/openapi/v3',
       '/version',
-      '/apis/id.vestibule.org/v1alpha1/groups',
+      '/apis/id.vestibule.org/v1beta1/groups',
     ]) {
       await service
         .tab()

@@ -24,7 +24,7 @@ function send<T = any>(
   headers: Record<string, string | undefined> = {},
   at = service,
 ): Pending<T> {
-  return at.tab().send(method, `/apis/id.vestibule.org/v1alpha1/${path}`, {
+  return at.tab().send(method, `/apis/id.vestibule.org/v1beta1/${path}`, {
     plain: true,
     headers: {
       authorization,
@@ -44,7 +44,7 @@ const patch = (
 ): Pending<any> => send('PATCH', path, body, { 'content-type': mediaTypes[type], ...headers }, at);
 
 const configuration = (spec?: object, metadata?: object, kind = 'Group'): object => ({
-  apiVersion: 'id.vestibule.org/v1alpha1',
+  apiVersion: 'id.vestibule.org/v1beta1',
   kind,
   ...(metadata && { metadata }),
   ...(spec && { spec }),
@@ -100,7 +100,7 @@ describe.each(stores)('server-side apply on %s', (store) => {
         await patch(
           'apply',
           `groups/${name}?fieldManager=flux`,
-          `apiVersion: id.vestibule.org/v1alpha1\nkind: Group\nmetadata:\n  name: ${name}\n  labels: {team: red}\nspec:\n  displayName: Red # a note\n  members:\n  - a@example.test\n`,
+          `apiVersion: id.vestibule.org/v1beta1\nkind: Group\nmetadata:\n  name: ${name}\n  labels: {team: red}\nspec:\n  displayName: Red # a note\n  members:\n  - a@example.test\n`,
         ).is(201)
       ).body;
       expect(created.spec).toEqual({ displayName: 'Red', members: ['a@example.test'] });
@@ -108,7 +108,7 @@ describe.each(stores)('server-side apply on %s', (store) => {
         {
           manager: 'flux',
           operation: 'Apply',
-          apiVersion: 'id.vestibule.org/v1alpha1',
+          apiVersion: 'id.vestibule.org/v1beta1',
           time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
           fieldsType: 'FieldsV1',
           fieldsV1: {
@@ -176,7 +176,7 @@ describe.each(stores)('server-side apply on %s', (store) => {
         { metadata: { labels: { a: '3' } } },
       ).is(409);
       expect(refused.body.message).toMatch(
-        /^Apply failed with 2 conflicts: conflicts with "flux":\n- \.spec\.displayName\nconflicts with "tool" using id\.vestibule\.org\/v1alpha1 at \S+Z:\n- \.metadata\.labels\.a$/,
+        /^Apply failed with 2 conflicts: conflicts with "flux":\n- \.spec\.displayName\nconflicts with "tool" using id\.vestibule\.org\/v1beta1 at \S+Z:\n- \.metadata\.labels\.a$/,
       );
     });
 
@@ -374,7 +374,7 @@ describe.each(stores)('server-side apply on %s', (store) => {
         400,
         'groups/x?fieldManager=a',
         'apply',
-        { apiVersion: 'id.vestibule.org/v1alpha1' },
+        { apiVersion: 'id.vestibule.org/v1beta1' },
         'kind must be set',
       ],
       [

@@ -111,7 +111,7 @@ describe('bodies and patches', () => {
     for (const path of [
       'accounts/%7E',
       'accounts/%7e',
-      '/apis/id.vestibule.org/v1alpha1/accounts/%7E',
+      '/apis/id.vestibule.org/v1beta1/accounts/%7E',
     ]) {
       expect((await tab.get(path).is(200)).body).toEqual(mine);
     }
@@ -232,7 +232,7 @@ describe('bodies and patches', () => {
       .post(`${I}/emailchallenge`, ' '.repeat((64 << 10) + 1))
       .fails(413, 'RequestEntityTooLarge');
     const cookie = tab.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
-    const head = `PATCH /api/v1alpha1/accounts/~ HTTP/1.1\r\nHost: localhost\r\nCookie: ${cookie}\r\nContent-Type: application/merge-patch+json\r\n`;
+    const head = `PATCH /api/v1beta1/accounts/~ HTTP/1.1\r\nHost: localhost\r\nCookie: ${cookie}\r\nContent-Type: application/merge-patch+json\r\n`;
     expect(await raw(`${head}Content-Length: 1073741824\r\n\r\n`)).toMatch(/^HTTP\/1\.1 413 /);
     const before = process.memoryUsage().rss;
     expect(

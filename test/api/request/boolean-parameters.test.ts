@@ -19,7 +19,7 @@ const spellings: readonly (readonly [text: string, value: boolean])[] = [
 const cases = (name: string) =>
   spellings.map(([text, value]) => [text.replace('x', name), value] as const);
 
-const mounts = ['/api/v1alpha1/', '/apis/id.vestibule.org/v1alpha1/'];
+const mounts = ['/api/v1beta1/', '/apis/id.vestibule.org/v1beta1/'];
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 const metadata = (list: string) =>
   `application/json;as=PartialObjectMetadata${list};v=v1;g=meta.k8s.io`;
@@ -106,7 +106,7 @@ describe.each(stores)('boolean parameters, on %s', (store) => {
   );
 
   const owned = {
-    apiVersion: 'id.vestibule.org/v1alpha1',
+    apiVersion: 'id.vestibule.org/v1beta1',
     kind: 'Group',
     spec: { displayName: 'First' },
   };

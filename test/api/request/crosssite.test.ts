@@ -101,7 +101,7 @@ describe('what another site’s page sends', () => {
   test('a token that fetch of Node sends is accepted', async () => {
     const { tab: signedIn } = await signIn(service, 'program@example.test');
     const authorization = `Bearer ${await tokenOf(service, signedIn)}`;
-    const answer = await fetch(`${service.url}/apis/id.vestibule.org/v1alpha1/accounts/~`, {
+    const answer = await fetch(`${service.url}/apis/id.vestibule.org/v1beta1/accounts/~`, {
       headers: { authorization },
     });
     expect([answer.status, ((await answer.json()) as { kind: string }).kind]).toEqual([
@@ -286,7 +286,7 @@ describe('every changing route, both mounts, each credential', () => {
   test.each(routes)('%s %s', async (method, path) => {
     const person = await (signedIn ??= signIn(service, 'op@example.test'));
     const before = (await person.tab.get('accounts/~').is(200)).body.metadata.resourceVersion;
-    for (const mount of ['/api/v1alpha1/', '/apis/id.vestibule.org/v1alpha1/']) {
+    for (const mount of ['/api/v1beta1/', '/apis/id.vestibule.org/v1beta1/']) {
       for (const tab of [service.tab(), person.tab]) {
         for (const headers of [
           { 'sec-fetch-site': 'cross-site' },

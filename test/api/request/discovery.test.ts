@@ -6,7 +6,7 @@ import type { Tab } from '../../support/people/tab.js';
 import { createClient, startTest, stopAll, type TestService } from '../../support/service.js';
 
 const G = 'id.vestibule.org';
-const mount = `/apis/${G}/v1alpha1`;
+const mount = `/apis/${G}/v1beta1`;
 const v3 = `/openapi/v3${mount}`;
 const aggregated = (version: string): string =>
   `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`;
@@ -32,10 +32,10 @@ describe('plain discovery (1.1)', () => {
     for (const path of [
       '/api',
       '/api/v1',
-      '/api/v1alpha1',
+      '/api/v1beta1',
       '/apis',
       '/apis/id.vestibule.org',
-      '/apis/id.vestibule.org/v1alpha1',
+      '/apis/id.vestibule.org/v1beta1',
       '/version',
     ]) {
       const [plain, slashed] = [await get(path).is(200), await get(`${path}/`).is(200)];
@@ -52,8 +52,8 @@ describe('plain discovery (1.1)', () => {
       '/livez/',
       '/readyz/',
       '/healthz/',
-      '/api/v1alpha1/policies/',
-      '/apis/id.vestibule.org/v1alpha1/policies/',
+      '/api/v1beta1/policies/',
+      '/apis/id.vestibule.org/v1beta1/policies/',
       '/account/',
     ]) {
       await get(path).fails(404, 'NotFound');
@@ -61,14 +61,14 @@ describe('plain discovery (1.1)', () => {
   });
 
   test('what can be listed can be watched', async () => {
-    const { resources } = (await get('/api/v1alpha1').is(200)).body;
+    const { resources } = (await get('/api/v1beta1').is(200)).body;
     const listed = resources.filter(({ verbs }: any) => verbs.includes('list'));
     expect(listed.length).toBeGreaterThan(10);
     expect(listed.filter(({ verbs }: any) => !verbs.includes('watch'))).toEqual([]);
   });
 
   test('one group, one version, the same below a slash', async () => {
-    const version = { groupVersion: `${G}/v1alpha1`, version: 'v1alpha1' };
+    const version = { groupVersion: `${G}/v1beta1`, version: 'v1beta1' };
     for (const path of ['/apis', '/apis/']) {
       expect((await get(path).is(200)).body).toEqual({
         kind: 'APIGroupList',
@@ -104,7 +104,7 @@ describe('plain discovery (1.1)', () => {
 
   test('both mounts list the same resources: main ones before any subresource', async () => {
     const { body } = await get(mount).is(200);
-    expect((await get('/api/v1alpha1').is(200)).body).toEqual(body);
+    expect((await get('/api/v1beta1').is(200)).body).toEqual(body);
     const names = body.resources.map((resource: any) => resource.name) as string[];
     expect(names.findIndex((name) => name.includes('/'))).toBe(
       names.filter((name) => !name.includes('/')).length,
@@ -194,7 +194,7 @@ describe('aggregated discovery (1.1, 1.2)', () => {
           apiVersion: `apidiscovery.k8s.io/${version}`,
           metadata: {},
           items: [
-            { metadata: { name: G }, versions: [{ version: 'v1alpha1', freshness: 'Current' }] },
+            { metadata: { name: G }, versions: [{ version: 'v1beta1', freshness: 'Current' }] },
           ],
         });
         const { resources } = body.items[0].versions[0];
@@ -212,7 +212,7 @@ describe('aggregated discovery (1.1, 1.2)', () => {
           Object.fromEntries(
             plain.map((one: any) => [
               one.name,
-              [{ group: G, version: 'v1alpha1', kind: one.kind }, one.verbs],
+              [{ group: G, version: 'v1beta1', kind: one.kind }, one.verbs],
             ]),
           ),
         );
@@ -274,7 +274,7 @@ describe('aggregated discovery (1.1, 1.2)', () => {
     ]) {
       expect((await get('/api', accept).is(200)).body).toMatchObject({
         versions: ['v1'],
-        groupVersions: [`${G}/v1alpha1`],
+        groupVersions: [`${G}/v1beta1`],
       });
     }
   });
@@ -302,7 +302,7 @@ describe('aggregated discovery (1.1, 1.2)', () => {
     ]) {
       await get('/apis', accept).fails(406, 'NotAcceptable');
     }
-    for (const path of [`/apis/${G}`, mount, '/api/v1alpha1']) {
+    for (const path of [`/apis/${G}`, mount, '/api/v1beta1']) {
       expect((await get(path, kubectl).is(200)).headers['content-type']).toBe('application/json');
       await get(path, aggregated('v2')).fails(406, 'NotAcceptable');
     }
@@ -362,12 +362,12 @@ describe('the second mount', () => {
 describe('OpenAPI for kubectl (1.3)', () => {
   test('the index leads to a document that may be kept for ever', async () => {
     const { body } = await get('/openapi/v3').is(200);
-    const { serverRelativeURL: address } = body.paths[`apis/${G}/v1alpha1`];
+    const { serverRelativeURL: address } = body.paths[`apis/${G}/v1beta1`];
     expect([
       Object.keys(body),
       Object.keys(body.paths),
-      /^\/openapi\/v3\/apis\/id\.vestibule\.org\/v1alpha1\?hash=[0-9A-F]{32}$/.test(address),
-    ]).toEqual([['paths'], [`apis/${G}/v1alpha1`], true]);
+      /^\/openapi\/v3\/apis\/id\.vestibule\.org\/v1beta1\?hash=[0-9A-F]{32}$/.test(address),
+    ]).toEqual([['paths'], [`apis/${G}/v1beta1`], true]);
     const right = await get(address).is(200);
     expect([right.headers['cache-control'], right.headers.vary, right.headers.etag]).toEqual([
       'public, immutable',
@@ -402,14 +402,14 @@ describe('OpenAPI for kubectl (1.3)', () => {
     const { body } = await get('/openapi/v2').is(200);
     const { body: newer } = await get(v3).is(200);
     expect([body.swagger, Object.keys(body.paths)]).toEqual(['2.0', Object.keys(newer.paths)]);
-    const prefix = 'org.vestibule.id.v1alpha1.';
+    const prefix = 'org.vestibule.id.v1beta1.';
     expect(Object.keys(body.definitions)).toEqual(
       Object.keys(newer.components.schemas).map((name) => prefix + name),
     );
     // As Terraform's kubernetes_manifest finds the type of an object.
     for (const { kind } of kinds) {
       expect(body.definitions[prefix + kind]['x-kubernetes-group-version-kind']).toEqual([
-        { group: G, version: 'v1alpha1', kind },
+        { group: G, version: 'v1beta1', kind },
       ]);
     }
     const text = JSON.stringify(body);
@@ -456,7 +456,7 @@ describe('OpenAPI for kubectl (1.3)', () => {
         expectFor(
           [path, method],
           [operation?.['x-kubernetes-group-version-kind'], operation?.['x-kubernetes-action']],
-        ).toEqual([{ group: G, version: 'v1alpha1', kind }, action]);
+        ).toEqual([{ group: G, version: 'v1beta1', kind }, action]);
         if (method !== 'patch') continue;
         expect(operation.parameters).toContainEqual(
           expect.objectContaining({ name: 'fieldValidation', in: 'query' }),
@@ -470,7 +470,7 @@ describe('OpenAPI for kubectl (1.3)', () => {
     }
     for (const { name, kind } of resources.filter((resource) => !resource.name.includes('/'))) {
       expectFor(name, body.components.schemas[kind]['x-kubernetes-group-version-kind']).toEqual([
-        { group: G, version: 'v1alpha1', kind },
+        { group: G, version: 'v1beta1', kind },
       ]);
     }
   });

@@ -30,7 +30,7 @@ function decoded(bytes: Buffer, coding: 'br' | 'gzip' | undefined): Buffer {
 }
 
 describe('documents and assets', () => {
-  test.each(['/api', '/api/v1alpha1', '/api/openapi/v3', '/apis', '/openapi/v2', '/version'])(
+  test.each(['/api', '/api/v1beta1', '/api/openapi/v3', '/apis', '/openapi/v2', '/version'])(
     '%s has an ETag, and 304 answers a caller that has it already',
     async (path) => {
       const tab = service.tab();
@@ -198,11 +198,11 @@ describe('documents and assets', () => {
   test('the shell of an interaction is the same for every name', async () => {
     const [one, two] = [await begin(service), await begin(service)];
     const [first, second] = [
-      await one.tab.navigate(one.I.replace('/api/v1alpha1/interactions', '/interaction')).is(200),
-      await one.tab.navigate(two.I.replace('/api/v1alpha1/interactions', '/interaction')).is(200),
+      await one.tab.navigate(one.I.replace('/api/v1beta1/interactions', '/interaction')).is(200),
+      await one.tab.navigate(two.I.replace('/api/v1beta1/interactions', '/interaction')).is(200),
     ];
     expect(second.bytes.equals(first.bytes)).toBe(true);
-    const appearance = '</api/v1alpha1/appearances/default>; rel=preload; as=fetch; crossorigin';
+    const appearance = '</api/v1beta1/appearances/default>; rel=preload; as=fetch; crossorigin';
     expect([first.headers.link, second.headers.link]).toEqual([
       `<${one.I}>; rel=preload; as=fetch; crossorigin, ${appearance}`,
       `<${two.I}>; rel=preload; as=fetch; crossorigin, ${appearance}`,

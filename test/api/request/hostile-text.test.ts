@@ -84,15 +84,15 @@ function requests(piece: string): (() => Promise<Answer>)[] {
   return [
     ...headers.map(
       (name) => () =>
-        ask('GET', '/api/v1alpha1/policies', { [name]: repeated(piece, 14_000).trim() || 'x' }),
+        ask('GET', '/api/v1beta1/policies', { [name]: repeated(piece, 14_000).trim() || 'x' }),
     ),
-    ...parameters.map((name) => () => ask('GET', `/api/v1alpha1/policies?${name}=${query}`)),
+    ...parameters.map((name) => () => ask('GET', `/api/v1beta1/policies?${name}=${query}`)),
     ...parameters.map(
       (name) => () => ask('GET', `/oauth2/auth?client_id=app&response_type=code&${name}=${query}`),
     ),
     () => ask('GET', `/${query}`),
     () => ask('GET', `/interaction/${query}`),
-    () => ask('GET', `/api/v1alpha1/interactions/${query}`),
+    () => ask('GET', `/api/v1beta1/interactions/${query}`),
     ...['client_id', 'code', 'client_assertion', 'token'].map(
       (name) => () =>
         ask(
@@ -105,7 +105,7 @@ function requests(piece: string): (() => Promise<Answer>)[] {
     () =>
       ask(
         'POST',
-        '/api/v1alpha1/interactions/x/login',
+        '/api/v1beta1/interactions/x/login',
         { 'content-type': 'application/json' },
         JSON.stringify({ spec: { method: 'EmailCode', code: repeated(piece, 30_000) } }),
       ),

@@ -36,7 +36,7 @@ describe.each(stores)('a name that every object has, on %s', (store) => {
   });
   const supplier = (scopes: object[]) => ({
     metadata: { generateName: 'one-' },
-    spec: { displayName: 'One', url: 'https://one.example.test/', scopes },
+    spec: { displayName: 'One', reviewURI: 'https://one.example.test/', scopes },
   });
   const client = (spec: object) => ({
     metadata: { generateName: 'one-' },
@@ -85,7 +85,7 @@ describe.each(stores)('a name that every object has, on %s', (store) => {
     await kept({ [name]: 'a', other: 'c' });
     await operator.patch(at, { metadata: { labels: { [name]: null } } }).is(200);
     await kept({ other: 'c' });
-    const applied = `{"apiVersion":"id.vestibule.org/v1alpha1","kind":"Group","metadata":{"name":"one-${number}","labels":${json(name, 'd')}},"spec":{"displayName":"One"}}`;
+    const applied = `{"apiVersion":"id.vestibule.org/v1beta1","kind":"Group","metadata":{"name":"one-${number}","labels":${json(name, 'd')}},"spec":{"displayName":"One"}}`;
     await operator
       .send('PATCH', `${at}?fieldManager=a&force=true`, {
         headers: { 'content-type': 'application/apply-patch+yaml' },
@@ -118,7 +118,7 @@ describe.each(stores)('a name that every object has, on %s', (store) => {
       ],
       [
         'application/apply-patch+yaml',
-        `{"apiVersion":"id.vestibule.org/v1alpha1","kind":"Group","metadata":{"name":"${at.slice(7)}"},"spec":${json(name, 'x')}}`,
+        `{"apiVersion":"id.vestibule.org/v1beta1","kind":"Group","metadata":{"name":"${at.slice(7)}"},"spec":${json(name, 'x')}}`,
       ],
     ] as const) {
       const { code } = await operator.send('PATCH', `${at}?fieldManager=a`, {

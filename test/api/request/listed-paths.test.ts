@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(stopAll);
 
 const paths = new ApiPaths(
-  { group: 'id.vestibule.org', versions: [{ version: 'v1alpha1' }] },
+  { group: 'id.vestibule.org', versions: [{ version: 'v1beta1' }] },
   apiDescription.documents!.map(({ name }) => name),
 );
 const roots = paths.mounts.map(({ root }) => root);
@@ -34,11 +34,11 @@ const documentsOf = (all: readonly string[], listed: ReadonlySet<string>): strin
   });
 
 test('what answers below the API is in discovery, OpenAPI or the docs', async () => {
-  const { resources } = await get('/apis/id.vestibule.org/v1alpha1');
+  const { resources } = await get('/apis/id.vestibule.org/v1beta1');
   const listed = new Set<string>(resources.map(({ name }: { name: string }) => name));
   const described = [
     ...Object.keys((await get('/api/openapi/v3')).paths),
-    ...Object.keys((await get('/openapi/v3/apis/id.vestibule.org/v1alpha1')).paths),
+    ...Object.keys((await get('/openapi/v3/apis/id.vestibule.org/v1beta1')).paths),
   ];
   const routed = [...paths.documents];
   expect(documentsOf(described, new Set()).length).toBeGreaterThan(2 * listed.size - 1);
@@ -70,7 +70,7 @@ test.each([
   }
 });
 
-test.each(['/api', '/apis', '/apis/id.vestibule.org/v1alpha1', '/version'])(
+test.each(['/api', '/apis', '/apis/id.vestibule.org/v1beta1', '/version'])(
   'OpenAPI describes the document %s with its fields',
   async (path) => {
     const openapi = await get('/api/openapi/v3');

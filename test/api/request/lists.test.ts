@@ -33,23 +33,23 @@ describe.each(stores)('paths, lists and watches, on %s', (store) => {
       'clients/%2e%2e',
       `clients/${'a'.repeat(254)}`,
       'clients/APP',
-      '//api/v1alpha1/clients',
-      '/api/v1alpha1//clients',
-      '/api/v1alpha1/clients/',
-      '/API/v1alpha1/clients',
-      '/api/v1alpha1/Clients',
-      '/api/v1alpha1/./clients',
-      '/api/v1alpha1/clients/%61pp',
-      '/api/v1alpha1/clients\\app',
+      '//api/v1beta1/clients',
+      '/api/v1beta1//clients',
+      '/api/v1beta1/clients/',
+      '/API/v1beta1/clients',
+      '/api/v1beta1/Clients',
+      '/api/v1beta1/./clients',
+      '/api/v1beta1/clients/%61pp',
+      '/api/v1beta1/clients\\app',
       '/api/v2/clients',
-      '/api/v1alpha1/constructor',
-      '/api/v1alpha1/clients/app/constructor',
-      '/api/v1alpha1/clients/app/status',
+      '/api/v1beta1/constructor',
+      '/api/v1beta1/clients/app/constructor',
+      '/api/v1beta1/clients/app/status',
       '/apis/x/y',
     ]) {
       await operator.get(path).fails(404, 'NotFound');
     }
-    for (const path of ['/api/v1alpha1/clients/%', '/api/v1alpha1/clients/%zz']) {
+    for (const path of ['/api/v1beta1/clients/%', '/api/v1beta1/clients/%zz']) {
       await operator.get(path).fails(400, 'BadRequest');
     }
   });

@@ -35,7 +35,7 @@ describe('headers, logs and dumps', () => {
     for (const path of [
       I,
       '/api',
-      '/api/v1alpha1',
+      '/api/v1beta1',
       '/api/openapi/v3',
       '/api/nowhere',
       'accounts',
@@ -57,7 +57,7 @@ describe('headers, logs and dumps', () => {
         "default-src 'none'; frame-ancestors 'none'",
       ]);
       expect(headers['cache-control']).toMatch(
-        ['/api', '/api/v1alpha1', '/api/openapi/v3', '/version'].includes(path)
+        ['/api', '/api/v1beta1', '/api/openapi/v3', '/version'].includes(path)
           ? /^public/
           : /^no-store$/,
       );
@@ -232,7 +232,7 @@ describe('headers, logs and dumps', () => {
       lines.some(
         (line) =>
           /^vestibule-interaction=/.test(line) &&
-          /; path=\/api\/v1alpha1\/interactions\/[a-z2-7]{32}/i.test(line),
+          /; path=\/api\/v1beta1\/interactions\/[a-z2-7]{32}/i.test(line),
       ),
     ).toBe(true);
     expect(lines.some((line) => /^vestibule-interaction\.sig=/.test(line))).toBe(true);
@@ -241,7 +241,7 @@ describe('headers, logs and dumps', () => {
 
   test('a line break in path, agent or name makes one JSON line', async () => {
     const { tab, I } = await begin(service);
-    await tab.get('/api/v1alpha1/clients?x=%0a%0d{"level":"fake"}', {
+    await tab.get('/api/v1beta1/clients?x=%0a%0d{"level":"fake"}', {
       headers: { 'user-agent': 'x\tfake' },
     });
     await tab.post(`${I}/emailchallenge`, { spec: { email: 'logs@example.test' } }).is(200);
@@ -644,7 +644,7 @@ describe('the start', () => {
     mkdirSync(join(folder, 'm'));
     writeFileSync(
       join(folder, 'm', 'x.yaml'),
-      'apiVersion: id.vestibule.org/v1alpha1\nkind: Client\nmetadata: {name: x}\nspec: {displayName: ""}\n',
+      'apiVersion: id.vestibule.org/v1beta1\nkind: Client\nmetadata: {name: x}\nspec: {displayName: ""}\n',
     );
     const manifest = run(
       'serve',
@@ -744,12 +744,12 @@ describe('the start', () => {
     const tab = service.tab();
     await tab.get('mockmessages').fails(404, 'NotFound');
     for (const path of [
-      '/api/v1alpha1',
-      '/apis/id.vestibule.org/v1alpha1',
+      '/api/v1beta1',
+      '/apis/id.vestibule.org/v1beta1',
       '/api/openapi/v3',
       '/openapi/v2',
       '/openapi/v3',
-      '/openapi/v3/apis/id.vestibule.org/v1alpha1',
+      '/openapi/v3/apis/id.vestibule.org/v1beta1',
     ]) {
       expect((await tab.get(path).is(200)).bytes.toString().toLowerCase()).not.toContain(
         'mockmessage',

@@ -23,7 +23,7 @@ interface Sequence {
   readonly cuts: number[];
 }
 
-const clients = '/api/v1alpha1/clients';
+const clients = '/api/v1beta1/clients';
 const form = 'Content-Type: application/x-www-form-urlencoded';
 const head = (...lines: string[]): string => `${lines.join('\r\n')}\r\n\r\n`;
 
@@ -252,7 +252,7 @@ describe.each([
 
   test.each(malformedHosts)('Host %j is refused, and nothing behind it runs', async (host) => {
     for (const version of ['1.1', '1.0']) {
-      for (const path of ['/api/v1alpha1/mockmessages', '/oauth2/auth', '/account', '/livez']) {
+      for (const path of ['/api/v1beta1/mockmessages', '/oauth2/auth', '/account', '/livez']) {
         const lines = [`GET ${path} HTTP/${version}`, `Host: ${host}`, 'Connection: keep-alive'];
         expectFor(path, await codesOf(head(...lines), last())).toEqual(['400']);
       }

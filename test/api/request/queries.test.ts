@@ -94,7 +94,7 @@ describe('known parameters that are malformed', () => {
         for (const path of [
           'clients',
           'clients/app',
-          '/apis/id.vestibule.org/v1alpha1/clients',
+          '/apis/id.vestibule.org/v1beta1/clients',
           '/api',
           '/apis',
           '/version',
@@ -238,7 +238,7 @@ describe('a timeout', () => {
     ]);
     const raw = new RawSocket(service.url).send(
       [
-        'POST /api/v1alpha1/clients?timeout=0.05s HTTP/1.1',
+        'POST /api/v1beta1/clients?timeout=0.05s HTTP/1.1',
         `Host: ${new URL(service.baseURL).host}`,
         `Cookie: ${operator.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')}`,
         `Origin: ${service.baseURL}`,
@@ -334,7 +334,7 @@ describe('a token is judged wherever it is sent', () => {
     ];
     for (const path of [
       '/api',
-      '/api/v1alpha1',
+      '/api/v1beta1',
       '/api/openapi/v3',
       '/apis',
       '/openapi/v3',

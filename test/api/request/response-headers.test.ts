@@ -73,7 +73,7 @@ describe.each(stores)('headers of answers, on %s', (store) => {
 
   test('Vary is on the object as on the redirect to its page, and on errors', async () => {
     const { tab, I } = await begin(service, { client: 'notes' });
-    const page = await tab.navigate(`/api/v1alpha1/${I}`);
+    const page = await tab.navigate(`/api/v1beta1/${I}`);
     const object = await tab.get(I).is(200);
     const none = await service.tab().get('interactions/a').is(404);
     for (const { headers } of [page, object, none]) {

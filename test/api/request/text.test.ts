@@ -65,7 +65,7 @@ describe.each(stores)('text, on %s', (store) => {
     const provider = await operator
       .post('claimsproviders', {
         metadata: { name: 'text' },
-        spec: { displayName: decomposed, url: 'https://supplier.example.test', scopes },
+        spec: { displayName: decomposed, reviewURI: 'https://supplier.example.test', scopes },
       })
       .is(201);
     expect(provider.body.spec).toMatchObject({
@@ -119,8 +119,8 @@ describe.each(stores)('text, on %s', (store) => {
         .patch('accounts/~', { spec: { displayName: `a${end}b` } })
         .fails(422, 'Invalid', 'spec.displayName');
       await operator
-        .patch('accounts/~', { spec: { website: `https://a.test/${end}b` } })
-        .fails(422, 'Invalid', 'spec.website');
+        .patch('accounts/~', { spec: { websiteURI: `https://a.test/${end}b` } })
+        .fails(422, 'Invalid', 'spec.websiteURI');
       await operator
         .patch('clients/app', { spec: { redirectURIs: [`https://a.test/${end}b`] } })
         .fails(422, 'Invalid', 'spec.redirectURIs[0]');

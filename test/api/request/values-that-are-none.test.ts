@@ -10,13 +10,13 @@ afterAll(stopAll);
 
 /** Values of the right form that name nothing, and text that shows nothing. */
 const none: Readonly<Record<string, readonly string[]>> = {
-  zoneinfo: ['Mars/Base', 'europe/zurich', 'PST', 'SystemV/AST4', 'A'],
+  timeZone: ['Mars/Base', 'europe/zurich', 'PST', 'SystemV/AST4', 'A'],
   birthdate: ['2000-02-31', '2001-02-29', '1900-02-29', '2000-04-31'],
   locale: ['xx-invalid', 'xx', 'qaa', 'de-QQ', 'de-ZZ', 'de-Xxxx', 'und', 'de-invalid', 'a1'],
   displayName: ['\u3164', '\u2800', ' ', 'a\u200bb', 'a\u{e0061}', 'a\u202eb', 'a\u00a0b'],
 };
 const some: Readonly<Record<string, readonly string[]>> = {
-  zoneinfo: ['Europe/Zurich', 'Asia/Kolkata', 'UTC', 'US/Pacific', 'Etc/GMT+5'],
+  timeZone: ['Europe/Zurich', 'Asia/Kolkata', 'UTC', 'US/Pacific', 'Etc/GMT+5'],
   birthdate: ['2000-02-29', '0000-02-29', '1970'],
   locale: ['de', 'gsw-CH', 'de-ch', 'sr-Latn-RS', 'es-419', 'ca-valencia', 'aaa'],
   displayName: ['\u0639\u0644\u06cc\u200c\u0631\u0636\u0627', '\u2764\ufe0f'],
@@ -85,7 +85,7 @@ describe.each(stores)('values that are none, on %s', (store) => {
         'apply',
         async (field, value) =>
           patch(operator, 'apply-patch+yaml', {
-            apiVersion: 'id.vestibule.org/v1alpha1',
+            apiVersion: 'id.vestibule.org/v1beta1',
             kind: 'Account',
             metadata: { name },
             spec: { [field]: value },
@@ -144,7 +144,7 @@ describe.each(stores)('values that are none, on %s', (store) => {
       operator.send('PATCH', 'audiences/billing?fieldManager=test&force=true', {
         headers: { 'content-type': 'application/apply-patch+yaml' },
         body: JSON.stringify({
-          apiVersion: 'id.vestibule.org/v1alpha1',
+          apiVersion: 'id.vestibule.org/v1beta1',
           kind: 'Audience',
           ...audience(spec),
         }),

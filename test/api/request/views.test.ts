@@ -114,7 +114,7 @@ describe('tables (4.2)', () => {
       replicas: 'Ready Release Store Sign-Ins (Failed-Checks) (Clock-Skew)',
     };
     await (await register(service, ada)).answer.is(201);
-    const { resources } = (await operator.get('/api/v1alpha1').is(200)).body;
+    const { resources } = (await operator.get('/api/v1beta1').is(200)).body;
     const main = resources
       .map((resource: any) => resource.name as string)
       .filter((name: string) => !name.includes('/'));

@@ -67,7 +67,7 @@ describe('methods of everything else', () => {
   test('documents, pages, assets and health are there to be read', async () => {
     for (const path of [
       '/api',
-      '/api/v1alpha1',
+      '/api/v1beta1',
       '/api/openapi/v3',
       '/version',
       '/livez',
@@ -175,7 +175,7 @@ describe('requests in flight', () => {
 describe('HTTP/1.0', () => {
   test('a watch is sent without chunks and ends with its connection', async () => {
     const raw = new RawSocket(service.url).send([
-      'GET /api/v1alpha1/mockmessages?watch=true&timeoutSeconds=1 HTTP/1.0',
+      'GET /api/v1beta1/mockmessages?watch=true&timeoutSeconds=1 HTTP/1.0',
     ]);
     const { tab, I } = await begin(service);
     await tab.post(`${I}/emailchallenge`, { spec: { email: 'old@example.test' } }).is(200);
@@ -194,7 +194,7 @@ describe('HTTP/1.0', () => {
 
   test('a watch over HTTP/1.1 comes in chunks', async () => {
     const raw = await new RawSocket(service.url)
-      .send(['GET /api/v1alpha1/mockmessages?watch=true HTTP/1.1', 'Host: localhost'])
+      .send(['GET /api/v1beta1/mockmessages?watch=true HTTP/1.1', 'Host: localhost'])
       .until(({ text }) => text.includes('\r\n\r\n'));
     expect(raw.text.toLowerCase()).toContain('transfer-encoding: chunked');
     raw.close();
@@ -203,7 +203,7 @@ describe('HTTP/1.0', () => {
 
 describe('bodies that no one wants', () => {
   const head = (...lines: string[]): string[] => [
-    'POST /api/v1alpha1/clients HTTP/1.1',
+    'POST /api/v1beta1/clients HTTP/1.1',
     'Host: localhost',
     'Content-Type: application/json',
     ...lines,
@@ -225,7 +225,7 @@ describe('bodies that no one wants', () => {
     }
     const large = await new RawSocket(service.url)
       .send([
-        'DELETE /api/v1alpha1/mockmessages HTTP/1.1',
+        'DELETE /api/v1beta1/mockmessages HTTP/1.1',
         'Host: localhost',
         'Content-Type: application/json',
         'Content-Length: 999999999',
@@ -238,7 +238,7 @@ describe('bodies that no one wants', () => {
 
   test('what is wanted is asked for once, by the API and by the provider', async () => {
     const raw = new RawSocket(service.url).send([
-      'DELETE /api/v1alpha1/mockmessages HTTP/1.1',
+      'DELETE /api/v1beta1/mockmessages HTTP/1.1',
       'Host: localhost',
       'Content-Type: application/json',
       'Content-Length: 2',

@@ -28,7 +28,7 @@ function send<T = any>(
     'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
   },
 ): Pending<T> {
-  return service.tab().send(method, `/apis/id.vestibule.org/v1alpha1/${path}`, {
+  return service.tab().send(method, `/apis/id.vestibule.org/v1beta1/${path}`, {
     plain: true,
     headers: { authorization, ...headers },
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),

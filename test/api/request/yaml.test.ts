@@ -6,7 +6,7 @@ import type { Init } from '../../support/people/tab.js';
 import { stopAll, type TestService } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
-const mounts = ['/api/v1alpha1/', '/apis/id.vestibule.org/v1alpha1/'];
+const mounts = ['/api/v1beta1/', '/apis/id.vestibule.org/v1beta1/'];
 const yaml = 'application/yaml';
 
 describe.each(stores)('YAML, on %s', (store) => {
@@ -25,7 +25,7 @@ describe.each(stores)('YAML, on %s', (store) => {
     });
   const group = (name: string, spec: object, more: object = {}) =>
     stringify({
-      apiVersion: 'id.vestibule.org/v1alpha1',
+      apiVersion: 'id.vestibule.org/v1beta1',
       kind: 'Group',
       metadata: { name, ...more },
       spec,
@@ -93,7 +93,7 @@ describe.each(stores)('YAML, on %s', (store) => {
     ['/api/v1/namespaces', 200],
     ['/api/v1/namespaces/default', 200],
     ['/api/v1/events', 200],
-    ['/api/v1alpha1', 200],
+    ['/api/v1beta1', 200],
     ['/apis', 200],
     ['/api/openapi/v3', 200],
     ['/openapi/v2', 200],

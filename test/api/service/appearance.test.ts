@@ -204,7 +204,7 @@ test('a manifest sets the appearance with a logo, again only when its file chang
   const manifest = (displayName: string): void =>
     writeFileSync(
       join(folder, 'appearance.yaml'),
-      `apiVersion: id.vestibule.org/v1alpha1\nkind: Appearance\nmetadata: { name: default }\nspec:\n  displayName: ${displayName}\n  logo: ${upload}\n`,
+      `apiVersion: id.vestibule.org/v1beta1\nkind: Appearance\nmetadata: { name: default }\nspec:\n  displayName: ${displayName}\n  logo: ${upload}\n`,
     );
   manifest('Harbour');
   const options = { directory: temporary(), flags: [...flags, '--manifests', folder] };
@@ -233,7 +233,7 @@ test.each(['logo: 5', 'accentColor: 7', 'logo: aGFyYm91cg=='])(
     mkdirSync(folder);
     writeFileSync(
       join(folder, 'appearance.yaml'),
-      `apiVersion: id.vestibule.org/v1alpha1\nkind: Appearance\nmetadata: { name: default }\nspec: { ${line} }\n`,
+      `apiVersion: id.vestibule.org/v1beta1\nkind: Appearance\nmetadata: { name: default }\nspec: { ${line} }\n`,
     );
     await expect(startTest({ flags: [...flags, '--manifests', folder] })).rejects.toThrow(
       `appearance.yaml: Appearance.id.vestibule.org "default" is invalid: spec.${line.split(':')[0]}`,

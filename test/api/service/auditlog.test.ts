@@ -89,7 +89,7 @@ describe('the audit log of the command', () => {
     return { url: `http://127.0.0.1:${port}`, said };
   }
   const ask = (url: string, id: string) =>
-    exchange(url, 'GET', '/api/v1alpha1/clients', { 'audit-id': id });
+    exchange(url, 'GET', '/api/v1beta1/clients', { 'audit-id': id });
 
   test('goes on in a new file on SIGHUP, without losing an event', async () => {
     const folder = temporary();

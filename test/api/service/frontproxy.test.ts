@@ -215,7 +215,7 @@ describe.each(stores)('a user of a cluster, on %s', (store) => {
     await at(tab, saying('ada')).get('clients', plain).fails(403, 'Forbidden');
     await at(browser, master).get(I, plain).fails(404, 'NotFound');
     for (const authorization of ['Bearer bad', 'Basic eDp5', '']) {
-      for (const path of ['clients', '/apis', '/apis/id.vestibule.org/v1alpha1']) {
+      for (const path of ['clients', '/apis', '/apis/id.vestibule.org/v1beta1']) {
         await front
           .caller(front.proxy, master)
           .get(path, { plain: true, headers: { authorization } })
@@ -325,7 +325,7 @@ describe('a certificate', () => {
     for (const [which, pair] of Object.entries(others)) {
       const { code } = await front.caller(pair, master).get('clients', plain);
       if (code !== (which.startsWith('yes') ? 200 : 401)) wrong.push(`${which}: ${code}`);
-      for (const path of ['/apis/id.vestibule.org/v1alpha1', '/livez', 'policies']) {
+      for (const path of ['/apis/id.vestibule.org/v1beta1', '/livez', 'policies']) {
         await front.caller(pair, master).get(path, plain).is(200);
       }
       await front.caller(pair).get('clients', plain).fails(401, 'Unauthorized');
@@ -503,7 +503,7 @@ async function atOnce(
       })
       .on('close', () => resolve({ code: said.slice(9, 12), reused, session: next }));
     socket.write(
-      'GET /api/v1alpha1/clients HTTP/1.1\r\nHost: localhost\r\nX-Remote-User: root\r\nx-remote-group: system:masters\r\nConnection: close\r\n\r\n',
+      'GET /api/v1beta1/clients HTTP/1.1\r\nHost: localhost\r\nX-Remote-User: root\r\nx-remote-group: system:masters\r\nConnection: close\r\n\r\n',
     );
   });
 }

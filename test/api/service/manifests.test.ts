@@ -12,7 +12,7 @@ import { stores } from '../../support/stores.js';
 
 afterAll(stopAll);
 
-const apiVersion = 'id.vestibule.org/v1alpha1';
+const apiVersion = 'id.vestibule.org/v1beta1';
 const group = (name: string, displayName: string, more: object = {}): object => ({
   apiVersion,
   kind: 'Group',

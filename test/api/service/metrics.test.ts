@@ -83,7 +83,7 @@ describe.each(stores)('metrics on %s', (store) => {
     await tab.patch(`passkeys/${name}?dryRun=All`, { spec: { displayName: 'Yours' } }).is(200);
     await tab.get('clients/app/x/y').fails(404, 'NotFound');
     await tab.get(`accounts/${'a'.repeat(20)}`).fails(404, 'NotFound');
-    await tab.send('PURGE', '/api/v1alpha1/clients');
+    await tab.send('PURGE', '/api/v1beta1/clients');
     await tab
       .get('accounts/~', { plain: true, headers: { authorization: 'Bearer nonsense' } })
       .fails(401, 'Unauthorized');
@@ -168,7 +168,7 @@ describe.each(stores)('metrics on %s', (store) => {
     const patch = {
       verb: 'PATCH',
       group: 'id.vestibule.org',
-      version: 'v1alpha1',
+      version: 'v1beta1',
       resource: 'passkeys',
       subresource: '',
       scope: 'resource',
@@ -413,13 +413,13 @@ describe.each(stores)('metrics on %s', (store) => {
     );
     const [passkey, account] = names.slice(-2) as [string, string];
     expect(patched).toMatchObject({
-      requestURI: `/api/v1alpha1/passkeys/${passkey}`,
+      requestURI: `/api/v1beta1/passkeys/${passkey}`,
       user: { username: account, groups: ['system:authenticated'] },
       objectRef: {
         resource: 'passkeys',
         name: passkey,
         apiGroup: 'id.vestibule.org',
-        apiVersion: 'v1alpha1',
+        apiVersion: 'v1beta1',
       },
       responseStatus: { code: 200 },
       annotations: {

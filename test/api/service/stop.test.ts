@@ -33,7 +33,7 @@ test('a stop ends watches cleanly with a last bookmark, and finishes what is in 
         host: hostname,
         port,
         method: 'PATCH',
-        path: '/api/v1alpha1/clients/app',
+        path: '/api/v1beta1/clients/app',
         headers: {
           'content-type': 'application/merge-patch+json',
           'content-length': String(body.length),
@@ -97,7 +97,7 @@ test('a connection after a watch is closed by the answer to the next request', a
           host: hostname,
           port,
           method,
-          path: `/api/v1alpha1/${path}`,
+          path: `/api/v1beta1/${path}`,
           headers: {
             cookie,
             'content-type': 'application/json',
@@ -244,7 +244,7 @@ describe('a start that fails', () => {
       const [directory, manifests] = [temporary(), temporary()];
       writeFileSync(
         join(manifests, 'policy.yaml'),
-        'apiVersion: id.vestibule.org/v1alpha1\nkind: Policy\nspec:\n  cedar: permit (principal, action);\n',
+        'apiVersion: id.vestibule.org/v1beta1\nkind: Policy\nspec:\n  cedar: permit (principal, action);\n',
       );
       mkdirSync(join(directory, 'home'));
       const etcd = kind === 'etcd' ? await startEtcd() : undefined;

@@ -145,7 +145,7 @@ describe('a certificate of our own', () => {
       serial: serial(cert),
       protocol: 'TLSv1.3',
     });
-    expect((await get(service, cert, '/apis/id.vestibule.org/v1alpha1')).code).toBe(200);
+    expect((await get(service, cert, '/apis/id.vestibule.org/v1beta1')).code).toBe(200);
     expect(
       (await get(service, cert, '/livez', { servername: 'localhost', maxVersion: 'TLSv1.2' }))
         .protocol,
@@ -323,7 +323,7 @@ describe.each(stores)('on %s', (store) => {
     });
     const ended = new Promise<void>((resolve, reject) => {
       request(
-        `${service.secureURL}/apis/id.vestibule.org/v1alpha1/policies?watch=true&allowWatchBookmarks=true`,
+        `${service.secureURL}/apis/id.vestibule.org/v1beta1/policies?watch=true&allowWatchBookmarks=true`,
         { ca: cert, agent: false },
         (res) => {
           res

@@ -172,7 +172,7 @@ test('the trace of a caller that is no trusted proxy is not adopted', async () =
     const before = collector.spans.length;
     await quiet
       .tab()
-      .get('/api/v1alpha1', { headers: { traceparent: `00-${trace}-00f067aa0ba902b7-01` } })
+      .get('/api/v1beta1', { headers: { traceparent: `00-${trace}-00f067aa0ba902b7-01` } })
       .is(200);
     await other.tab().get('/api').is(200);
     await settles(

@@ -40,7 +40,7 @@ describe.each(stores)('one person in two spellings, on %s', (store) => {
     tab.send('PATCH', `groups/${name}?fieldManager=${manager}`, {
       headers: { 'content-type': 'application/apply-patch+yaml' },
       body: JSON.stringify({
-        apiVersion: 'id.vestibule.org/v1alpha1',
+        apiVersion: 'id.vestibule.org/v1beta1',
         kind: 'Group',
         metadata: { name },
         spec: { displayName: 'Staff', ...spec },

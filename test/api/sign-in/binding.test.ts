@@ -67,7 +67,7 @@ describe.each(stores)('an interaction belongs to one browser, on %s', (store) =>
     crossed.cookies = other.tab.cookies.map((cookie) => ({ ...cookie, path: '/' }));
     const doubled = service.tab();
     doubled.cookies = [...tab.cookies, ...crossed.cookies];
-    const unknown = `/api/v1alpha1/interactions/${'a'.repeat(32)}`;
+    const unknown = `/api/v1beta1/interactions/${'a'.repeat(32)}`;
     const seen = new Set<string>();
     for (const [who, at] of [
       [stranger, I],

@@ -309,7 +309,7 @@ describe('nothing is taken for something else', () => {
     await tab.navigate(authorizationPath('house', 'openid', 'v'.repeat(43))).is(303);
     const owners = [
       {
-        apiVersion: 'id.vestibule.org/v1alpha1',
+        apiVersion: 'id.vestibule.org/v1beta1',
         kind: 'Account',
         name: metadata.name,
         uid: metadata.uid,

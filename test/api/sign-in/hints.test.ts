@@ -47,7 +47,7 @@ describe.each(stores)('an id_token_hint at the authorization endpoint, on %s', (
       const before = service.logs.length;
       expect(new URL(await authorize(tab, hint)).searchParams.get('code')).toBeTruthy();
       expect(service.logs.slice(before).join('')).toContain('"parameters":["id_token_hint"]');
-      expect(await authorize(service.tab(), hint)).toMatch(/^\/api\/v1alpha1\/interactions\//);
+      expect(await authorize(service.tab(), hint)).toMatch(/^\/api\/v1beta1\/interactions\//);
       const silent = service.logs.length;
       expect(errorOf(await authorize(tab, hint, { prompt: 'none' }))).toBe('login_required');
       expect(service.logs.slice(silent).join('')).toContain('id_token_hint cannot be believed');
@@ -67,6 +67,6 @@ describe.each(stores)('an id_token_hint at the authorization endpoint, on %s', (
     const address = `p-${randomBytes(4).toString('hex')}@example.test`;
     const someone = await signIn(service, address);
     expect(errorOf(await authorize(someone.tab, token, none))).toBe('login_required');
-    expect(await authorize(someone.tab, token)).toMatch(/^\/api\/v1alpha1\/interactions\//);
+    expect(await authorize(someone.tab, token)).toMatch(/^\/api\/v1beta1\/interactions\//);
   });
 });

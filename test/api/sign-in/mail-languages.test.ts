@@ -130,7 +130,7 @@ describe.each(stores)('the language of a mail, on %s', (store) => {
 
   test('is the one that the app asks for, before the account’s and the browser’s', async () => {
     const { tab } = await signIn(service, 'person@example.test', { tab: browserIn('de') });
-    await tab.patch('accounts/~', { spec: { locale: 'ar', zoneinfo: 'Asia/Tokyo' } }).is(200);
+    await tab.patch('accounts/~', { spec: { locale: 'ar', timeZone: 'Asia/Tokyo' } }).is(200);
     const first = await challenge('person@example.test', browserIn('de'));
     expect(first.html).toContain('<html lang="ar" dir="rtl">');
     expect(first.subject).toBe('تسجيل دخولك إلى \u2068app app\u2069');

@@ -23,7 +23,7 @@ describe('while mail is mocked', () => {
     'local host',
   ])('a request for host %j is refused', async (host) => {
     for (const path of [
-      '/api/v1alpha1/mockmessages',
+      '/api/v1beta1/mockmessages',
       '/mailbox',
       '/oauth2/auth',
       '/account',
@@ -43,7 +43,7 @@ describe('while mail is mocked', () => {
       '127.0.0.1',
       '[::1]:8080',
     ]) {
-      expect((await ask('/api/v1alpha1/mockmessages', host)).code).toBe(200);
+      expect((await ask('/api/v1beta1/mockmessages', host)).code).toBe(200);
     }
     for (const path of ['/livez', '/readyz']) expect((await ask(path, 'evil.test')).code).toBe(200);
   });
@@ -53,12 +53,11 @@ describe('while mail is mocked', () => {
       flags: ['--base-url', 'https://id.example.test', '--allow-mock-mail'],
     });
     expect(
-      (await exchange(open.url, 'GET', '/api/v1alpha1/mockmessages', { host: 'id.example.test' }))
+      (await exchange(open.url, 'GET', '/api/v1beta1/mockmessages', { host: 'id.example.test' }))
         .code,
     ).toBe(200);
     expect(
-      (await exchange(open.url, 'GET', '/api/v1alpha1/mockmessages', { host: 'example.test' }))
-        .code,
+      (await exchange(open.url, 'GET', '/api/v1beta1/mockmessages', { host: 'example.test' })).code,
     ).toBe(400);
   });
 });

@@ -49,7 +49,7 @@ describe.each(stores)('a navigation, on %s', (store) => {
     begun = await begin(service);
   });
 
-  const mounts = ['/api/v1alpha1', '/apis/id.vestibule.org/v1alpha1'];
+  const mounts = ['/api/v1beta1', '/apis/id.vestibule.org/v1beta1'];
   const unknown = 'a'.repeat(32);
   const browsers: [string, () => Promise<ReturnType<TestService['tab']>>][] = [
     ['that keeps no cookies', async () => service.tab()],

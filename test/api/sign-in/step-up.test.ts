@@ -112,7 +112,7 @@ describe.each(stores)('step-up, on %s', (store) => {
       oauth.protectedResourceRequest(
         token,
         'POST',
-        new URL(`${service.baseURL}/api/v1alpha1/groups`),
+        new URL(`${service.baseURL}/api/v1beta1/groups`),
         new Headers({ 'content-type': 'application/json' }),
         JSON.stringify({ metadata: { name }, spec: { displayName: name } }),
         { [oauth.allowInsecureRequests]: true },

@@ -74,7 +74,7 @@ describe.each(stores)('events about an object, on %s', (store) => {
     const [event] = body.items;
     expect(event).toMatchObject({
       metadata: { namespace: 'default', name: expect.stringContaining(`${account}-`) },
-      involvedObject: { apiVersion: 'id.vestibule.org/v1alpha1', kind: 'Client', name: 'bank' },
+      involvedObject: { apiVersion: 'id.vestibule.org/v1beta1', kind: 'Client', name: 'bank' },
       type: 'Warning',
       reason: 'Refused',
       source: { component: 'vestibule' },
@@ -204,7 +204,7 @@ when { resource has owner && resource.owner != Account::"${account}" };`;
       ['involvedObject.name!=mailer', ({ involvedObject }) => involvedObject.name !== 'mailer'],
       ['involvedObject.namespace=', every],
       ['involvedObject.namespace=default', none],
-      ['involvedObject.apiVersion=id.vestibule.org/v1alpha1', every],
+      ['involvedObject.apiVersion=id.vestibule.org/v1beta1', every],
       ['source=vestibule,reportingComponent=vestibule', every],
       ['metadata.namespace=default', every],
       [`metadata.name=${name}`, (event) => event.metadata.name === name],

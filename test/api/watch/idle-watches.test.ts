@@ -37,7 +37,7 @@ describe.each(['http', 'https'])('an idle watch over %s', (protocol) => {
     const agent = isSecure ? new HttpsAgent(options) : new HttpAgent(options);
     const ask = (query: string): Promise<IncomingMessage> =>
       new Promise((resolve, reject) => {
-        const url = `${isSecure ? service.secureURL! : service.url}/api/v1alpha1/groups?${query}`;
+        const url = `${isSecure ? service.secureURL! : service.url}/api/v1beta1/groups?${query}`;
         (isSecure ? https : http)(
           url,
           { agent, headers: { authorization: `Bearer ${token}` } },

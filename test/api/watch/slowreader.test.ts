@@ -39,7 +39,7 @@ class Reader {
         host: hostname,
         port,
         agent: false,
-        path: `/api/v1alpha1/groups?watch=true&resourceVersion=${from}`,
+        path: `/api/v1beta1/groups?watch=true&resourceVersion=${from}`,
         headers: {
           accept: 'application/json',
           ...(token

@@ -307,7 +307,11 @@ describe.each(stores)('who may watch, and what, on %s', (store) => {
       await operator.tab
         .post('claimsproviders', {
           metadata: { name },
-          spec: { displayName: name, url: 'https://supplier.example.test/', scopes: [scope(name)] },
+          spec: {
+            displayName: name,
+            reviewURI: 'https://supplier.example.test/',
+            scopes: [scope(name)],
+          },
         })
         .is(201);
     }

@@ -111,7 +111,7 @@ describe.each(stores)('watches, on %s', (store) => {
         ]).toEqual([
           {
             kind: 'Group',
-            apiVersion: 'id.vestibule.org/v1alpha1',
+            apiVersion: 'id.vestibule.org/v1beta1',
             metadata: {
               resourceVersion: expect.any(String),
               annotations: { 'k8s.io/initial-events-end': 'true' },
@@ -122,7 +122,7 @@ describe.each(stores)('watches, on %s', (store) => {
         ]);
       }
       for (const { object } of stream.events) {
-        expect([object.kind, object.apiVersion]).toEqual(['Group', 'id.vestibule.org/v1alpha1']);
+        expect([object.kind, object.apiVersion]).toEqual(['Group', 'id.vestibule.org/v1beta1']);
       }
       stream.close();
     });
@@ -277,7 +277,7 @@ describe.each(stores)('watches, on %s', (store) => {
         type: 'BOOKMARK',
         object: {
           kind: 'ClaimsProvider',
-          apiVersion: 'id.vestibule.org/v1alpha1',
+          apiVersion: 'id.vestibule.org/v1beta1',
           metadata: { resourceVersion: expect.any(String) },
         },
       },

@@ -60,12 +60,12 @@ export const watching: Row = {
     ]);
     const all = await people(server.port, operators);
     const [first] = all;
-    const path = `/api/v1alpha1/accounts/${first!.name}`;
-    const { metadata } = await first!.browser.fetch('/api/v1alpha1/accounts?limit=1');
+    const path = `/api/v1beta1/accounts/${first!.name}`;
+    const { metadata } = await first!.browser.fetch('/api/v1beta1/accounts?limit=1');
     const watches = all.map(({ browser }, i) => ({
       request: browser.bytes(
         'GET',
-        `/api/v1alpha1/accounts?watch=true&timeoutSeconds=3600&resourceVersion=${metadata.resourceVersion}`,
+        `/api/v1beta1/accounts?watch=true&timeoutSeconds=3600&resourceVersion=${metadata.resourceVersion}`,
       ),
       from: `127.0.2.${1 + i}`,
     }));

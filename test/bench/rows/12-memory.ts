@@ -47,7 +47,7 @@ export async function readAll(port: number): Promise<void> {
   const connection = await Connection.open(port);
   for (let next = ''; ; ) {
     const { code, body } = await connection.exchange(
-      operator!.browser.bytes('GET', `/api/v1alpha1/accounts?limit=500${next}`),
+      operator!.browser.bytes('GET', `/api/v1beta1/accounts?limit=500${next}`),
     );
     const token = /"continue":"([^"]+)"/.exec(body.toString('latin1', 0, 2_000))?.[1];
     if (code !== 200) throw new Error(`the list answered ${code}`);

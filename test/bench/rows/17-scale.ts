@@ -94,9 +94,9 @@ const loaded =
     }
     const [person] = await people(port, 1);
     const { browser } = person!;
-    const { metadata } = await browser.fetch('/api/v1alpha1/accounts?limit=1');
+    const { metadata } = await browser.fetch('/api/v1beta1/accounts?limit=1');
     const version = String(metadata.resourceVersion);
-    const watch = `/api/v1alpha1/accounts?watch=true&resourceVersion=${version}`;
+    const watch = `/api/v1beta1/accounts?watch=true&resourceVersion=${version}`;
     const requests =
       load === 'get'
         ? pagesOfAccounts({ served, operator: person! }, inFlight)
@@ -126,11 +126,11 @@ async function replaying(bench: Bench, name: string, on: FilledStore): Promise<S
   const served = await start(bench, on);
   const [person] = await people(served.port, 1);
   const { browser } = person!;
-  const { items } = await browser.fetch('/api/v1alpha1/policies');
+  const { items } = await browser.fetch('/api/v1beta1/policies');
   const body = JSON.stringify({ spec: { cedar: `${items[0].spec.cedar}\n// once more\n` } });
   const request = browser.bytes(
     'POST',
-    '/api/v1alpha1/policies?dryRun=All',
+    '/api/v1beta1/policies?dryRun=All',
     { 'Content-Type': 'application/json' },
     body,
   );

@@ -125,7 +125,7 @@ export const listWhole: Row = {
 async function wholeList({ served, operator }: Filled): Promise<Sample> {
   for (let i = 0; i < 20; i += 1) {
     await operator.connection.exchange(
-      operator.browser.bytes('GET', '/api/v1alpha1/accounts?limit=100'),
+      operator.browser.bytes('GET', '/api/v1beta1/accounts?limit=100'),
     );
   }
   await pause(2_000);
@@ -133,7 +133,7 @@ async function wholeList({ served, operator }: Filled): Promise<Sample> {
   const state = { most: 0, done: false };
   const listed = streamed(
     served.port,
-    operator.browser.bytes('GET', '/api/v1alpha1/accounts'),
+    operator.browser.bytes('GET', '/api/v1beta1/accounts'),
   ).finally(() => {
     state.done = true;
   });

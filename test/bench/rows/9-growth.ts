@@ -26,12 +26,12 @@ async function sides(
   return Promise.all(
     counts.map(async ([name, count]) => {
       const { served, operator } = await storeWith(bench, count);
-      const own = `/api/v1alpha1/accounts/${operator.name}`;
-      const { metadata } = await operator.browser.fetch('/api/v1alpha1/accounts?limit=1');
+      const own = `/api/v1beta1/accounts/${operator.name}`;
+      const { metadata } = await operator.browser.fetch('/api/v1beta1/accounts?limit=1');
       const target =
         load === 'get'
           ? own
-          : `/api/v1alpha1/accounts?watch=true&resourceVersion=${metadata.resourceVersion}`;
+          : `/api/v1beta1/accounts?watch=true&resourceVersion=${metadata.resourceVersion}`;
       const requests = Array.from({ length: inFlight }, () =>
         operator.browser.bytes('GET', target),
       );

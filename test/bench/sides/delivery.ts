@@ -9,7 +9,7 @@ export class Delivery {
 
   /** Answers a request for messages; false if it is for something else. */
   answer(request: IncomingMessage, response: ServerResponse): boolean {
-    if (!request.url!.startsWith('/api/v1alpha1/mockmessages')) return false;
+    if (!request.url!.startsWith('/api/v1beta1/mockmessages')) return false;
     response.writeHead(200, { 'Content-Type': 'application/json' });
     if (request.url!.includes('watch=true')) {
       response.flushHeaders();

@@ -6,7 +6,7 @@ import express from 'express';
 const { body } = JSON.parse(process.env.SPECIMEN!) as { body: string };
 const object = JSON.parse(body) as unknown;
 const app = express();
-app.get('/api/v1alpha1/passkeys/:name', (_request, response) => {
+app.get('/api/v1beta1/passkeys/:name', (_request, response) => {
   response.json(object);
 });
 const server = createServer(app).listen(0, '127.0.0.1', () =>

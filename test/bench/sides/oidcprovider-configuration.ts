@@ -27,7 +27,7 @@ export async function configuration(records: Records): Promise<object> {
       claims: () => ({ sub: name, email: records.get(`email/${name}`), email_verified: true }),
     }),
     interactions: {
-      url: (_ctx: unknown, { uid }: { uid: string }) => `/api/v1alpha1/interactions/${uid}`,
+      url: (_ctx: unknown, { uid }: { uid: string }) => `/api/v1beta1/interactions/${uid}`,
     },
     loadExistingGrant: ({ oidc }: any) => {
       const key = `agreed/${oidc.account.accountId}/${oidc.client.clientId}`;

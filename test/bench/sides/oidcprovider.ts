@@ -16,7 +16,7 @@ const codes = new EmailCodes(records, delivery);
 const provider = new (Library as any)(`http://localhost:${port}`, await configuration(records));
 provider.silent = true;
 const callback = provider.callback() as (a: IncomingMessage, b: ServerResponse) => void;
-const interaction = /^\/api\/v1alpha1\/interactions\/([^/]+)(?:\/(\w+))?$/;
+const interaction = /^\/api\/v1beta1\/interactions\/([^/]+)(?:\/(\w+))?$/;
 
 const server = createServer((request, response) => {
   if (delivery.answer(request, response)) return;

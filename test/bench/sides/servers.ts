@@ -28,7 +28,7 @@ export const vestibuleWithShadow: SignInServer = {
       encoding: 'utf8',
     });
     const policy = {
-      apiVersion: 'id.vestibule.org/v1alpha1',
+      apiVersion: 'id.vestibule.org/v1beta1',
       kind: 'Policy',
       spec: { mode: 'Shadow', cedar: `${text}\n// in trial\n` },
     };

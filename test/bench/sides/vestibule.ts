@@ -11,7 +11,7 @@ export function manifestsIn(folder: string): string {
   mkdirSync(manifests, { recursive: true });
   writeFileSync(
     join(manifests, 'bench.yaml'),
-    `apiVersion: id.vestibule.org/v1alpha1
+    `apiVersion: id.vestibule.org/v1beta1
 kind: Client
 metadata: { name: ${client.name} }
 spec:

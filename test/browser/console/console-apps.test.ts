@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterEach(() => clock.release());
 afterAll(() => recorder?.close());
 
-const clients = '/apis/id.vestibule.org/v1alpha1/clients';
+const clients = '/apis/id.vestibule.org/v1beta1/clients';
 
 /** The Client, and the request for its secret. */
 const recorded = [
@@ -44,7 +44,7 @@ const recorded = [
     path: clients,
     type: 'application/json',
     body: {
-      apiVersion: 'id.vestibule.org/v1alpha1',
+      apiVersion: 'id.vestibule.org/v1beta1',
       kind: 'Client',
       metadata: { name: 'grafana' },
       spec: {
@@ -68,7 +68,7 @@ const recorded = [
     method: 'POST',
     path: `${clients}/grafana/secret`,
     type: 'application/json',
-    body: { apiVersion: 'id.vestibule.org/v1alpha1', kind: 'ClientSecret', spec: {} },
+    body: { apiVersion: 'id.vestibule.org/v1beta1', kind: 'ClientSecret', spec: {} },
   },
 ];
 

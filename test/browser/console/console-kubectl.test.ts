@@ -36,7 +36,7 @@ afterAll(async () => {
   await stopAll();
 });
 
-const groups = '/apis/id.vestibule.org/v1alpha1/groups';
+const groups = '/apis/id.vestibule.org/v1beta1/groups';
 
 /** What kubectl 1.32 sends for `create -f`, `patch --type=merge` and `delete`, by `-v=8`. */
 const recorded = (version: string): Change[] => [
@@ -45,7 +45,7 @@ const recorded = (version: string): Change[] => [
     path: groups,
     type: 'application/json',
     body: {
-      apiVersion: 'id.vestibule.org/v1alpha1',
+      apiVersion: 'id.vestibule.org/v1beta1',
       kind: 'Group',
       metadata: { name: 'staff', annotations: { note: "it's: 100 % #1" } },
       spec: { displayName: 'yes', members: ['ada@example.test'] },

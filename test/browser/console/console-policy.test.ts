@@ -81,10 +81,10 @@ const commandOf = async ({ page }: Person): Promise<string> =>
 /** The policy that the console creates, as kubectl sends it. */
 const creationOf = (cedar: string, description: string): Change => ({
   method: 'POST',
-  path: '/apis/id.vestibule.org/v1alpha1/policies',
+  path: '/apis/id.vestibule.org/v1beta1/policies',
   type: 'application/json',
   body: {
-    apiVersion: 'id.vestibule.org/v1alpha1',
+    apiVersion: 'id.vestibule.org/v1beta1',
     kind: 'Policy',
     metadata: {},
     spec: { cedar, ...(description && { description }) },

@@ -20,7 +20,7 @@ test('a recovery that begins elsewhere shows at once; one press stops it', async
   expect(await heading(page, 'Your passkeys will be removed').count()).toBe(0);
   const waiting = await page.evaluate(async (name) => {
     const object = {
-      apiVersion: 'id.vestibule.org/v1alpha1',
+      apiVersion: 'id.vestibule.org/v1beta1',
       kind: 'Recovery',
       metadata: {
         name: `${name}-r1`,

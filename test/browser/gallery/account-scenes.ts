@@ -143,7 +143,7 @@ const open = (shown: Document): void => {
 };
 
 const sent = {
-  apiVersion: 'id.vestibule.org/v1alpha1',
+  apiVersion: 'id.vestibule.org/v1beta1',
   kind: 'EmailChallenge',
   spec: { email: 'ada@new.example' },
   status: {
@@ -219,8 +219,8 @@ export const accountScenes: Record<string, () => Scene> = {
     ),
   'account-profile-invalid': () =>
     page(
-      { 'PATCH accounts/~': invalid('spec.website', 'spec.birthdate') },
-      inSequence(open, type('profile-website', 'x'), press('save.profile')),
+      { 'PATCH accounts/~': invalid('spec.websiteURI', 'spec.birthdate') },
+      inSequence(open, type('profile-websiteURI', 'x'), press('save.profile')),
     ),
   'account-profile-conflict': () =>
     page(
@@ -385,7 +385,7 @@ export const hostileAccountScenes: Record<string, () => Scene> = Object.fromEntr
           ]),
         },
         undefined,
-        person({ displayName: words, website: words }),
+        person({ displayName: words, websiteURI: words }),
       ),
   ]),
 );

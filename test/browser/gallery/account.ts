@@ -12,7 +12,7 @@ import { inSeconds } from './interaction.js';
 import { me } from './policy.js';
 
 /** Group and version of every object. */
-export const apiVersion = 'id.vestibule.org/v1alpha1' as const;
+export const apiVersion = 'id.vestibule.org/v1beta1' as const;
 const day = 86_400;
 let version = 300;
 
@@ -48,7 +48,7 @@ export const ada: Account['spec'] = {
   givenName: 'Ada',
   familyName: 'Lovelace',
   locale: 'en-GB',
-  zoneinfo: 'Europe/London',
+  timeZone: 'Europe/London',
   birthdate: '1815-12-10',
 };
 

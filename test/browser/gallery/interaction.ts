@@ -14,8 +14,8 @@ export const client: Status['client'] = {
   displayName: 'Lantern Notes',
   homepageURI: 'https://notes.lantern.test/',
   initiateLoginURI: 'https://notes.lantern.test/login',
-  policyURI: 'https://notes.lantern.test/privacy',
-  termsURI: 'https://notes.lantern.test/terms',
+  privacyPolicyURI: 'https://notes.lantern.test/privacy',
+  termsOfServiceURI: 'https://notes.lantern.test/terms',
   firstParty: false,
 };
 
@@ -29,7 +29,7 @@ export function interaction(
 ): Interaction {
   version += 1;
   return {
-    apiVersion: 'id.vestibule.org/v1alpha1',
+    apiVersion: 'id.vestibule.org/v1beta1',
     kind: 'Interaction',
     metadata: {
       name: 'k5qw3zr7mfxg2yts',

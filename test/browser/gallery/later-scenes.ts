@@ -158,7 +158,7 @@ const mail = (
   subject: string,
   more: Partial<MockMessage['status']> = {},
 ): MockMessage => ({
-  apiVersion: 'id.vestibule.org/v1alpha1',
+  apiVersion: 'id.vestibule.org/v1beta1',
   kind: 'MockMessage',
   metadata: {
     name: `mail-${minute}`,
@@ -180,7 +180,7 @@ const mail = (
 });
 
 const mails = (items: MockMessage[]) => ({
-  apiVersion: 'id.vestibule.org/v1alpha1',
+  apiVersion: 'id.vestibule.org/v1beta1',
   kind: 'MockMessageList',
   metadata: { resourceVersion: '500' },
   items,
@@ -221,8 +221,8 @@ const evilClient = (name: string, text: string) => ({
   ...client,
   displayName: text,
   homepageURI: `https://${name}.test/`,
-  policyURI: 'javascript:document.title=1',
-  termsURI: 'data:text/html,x',
+  privacyPolicyURI: 'javascript:document.title=1',
+  termsOfServiceURI: 'data:text/html,x',
 });
 
 const evilScopes = (name: string, text: string) => [

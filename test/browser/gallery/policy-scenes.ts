@@ -7,7 +7,7 @@ import type { Scene } from './scene.js';
 
 const visitor = new FakeRefusal(401);
 const account = {
-  apiVersion: 'id.vestibule.org/v1alpha1',
+  apiVersion: 'id.vestibule.org/v1beta1',
   kind: 'Account',
   metadata: { name: me, resourceVersion: '90' },
   spec: {},

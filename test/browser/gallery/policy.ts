@@ -73,7 +73,7 @@ const third: Rules = [
   },
 ];
 
-const version = 'id.vestibule.org/v1alpha1' as const;
+const version = 'id.vestibule.org/v1beta1' as const;
 const hash = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 
 /** A policy by its number, with the given changes. */

@@ -33,7 +33,7 @@ export async function startBoard(): Promise<Board> {
     readFileSync(join(sample, 'policy.cedar'), 'utf8');
   writeFileSync(
     join(folder, 'policy.yaml'),
-    `apiVersion: id.vestibule.org/v1alpha1\nkind: Policy\nspec:\n  cedar: |\n${policy.replaceAll(/^(?=.)/gm, '    ')}`,
+    `apiVersion: id.vestibule.org/v1beta1\nkind: Policy\nspec:\n  cedar: |\n${policy.replaceAll(/^(?=.)/gm, '    ')}`,
   );
   const service = await startTest({ flags: ['--limit-factor', '1000', '--manifests', folder] });
   const child = spawn(process.execPath, [join(sample, 'server.mjs')], {

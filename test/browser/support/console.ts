@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import type { TestService } from '../../support/service.js';
 import type { Person } from './person.js';
 
-const apiVersion = 'id.vestibule.org/v1alpha1';
+const apiVersion = 'id.vestibule.org/v1beta1';
 
 /** What a request that changes something was, as far as clients may differ in it. */
 export interface Change {
@@ -50,7 +50,7 @@ export class ChangeRecorder {
     if (incoming.method !== 'GET') {
       return void this.#keep(incoming).then((body) => answerWith(200, body));
     }
-    const [, name] = /\/v1alpha1\/\w+\/([\w-]+)$/.exec(incoming.url!.split('?')[0]!) ?? [];
+    const [, name] = /\/v1beta1\/\w+\/([\w-]+)$/.exec(incoming.url!.split('?')[0]!) ?? [];
     if (name !== undefined) {
       return this.changes.at(-1)?.method === 'DELETE'
         ? answerWith(404, { kind: 'Status', apiVersion: 'v1', reason: 'NotFound', code: 404 })

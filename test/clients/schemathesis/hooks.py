@@ -33,7 +33,7 @@ def headers_of(name):
 
 def send(method, path, body=None):
     request = urllib.request.Request(
-        f"{SERVICE}/api/v1alpha1/{path}",
+        f"{SERVICE}/api/v1beta1/{path}",
         method=method,
         data=body and json.dumps(body).encode(),
         headers={**headers_of("operator"), "content-type": "application/json"},
@@ -67,7 +67,7 @@ def serialize(context, value):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    match = re.match(r"/api/v1alpha1/(\w+)(/\{name\})?", case.path)
+    match = re.match(r"/api/v1beta1/(\w+)(/\{name\})?", case.path)
     if match:
         query_of(case)
         if match[2] and is_valid(case, "path"):

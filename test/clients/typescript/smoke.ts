@@ -14,31 +14,31 @@ function found<T>({ data, error }: { data?: T | undefined; error?: unknown }): T
 }
 
 const list = found(
-  await client.GET('/api/v1alpha1/groups', { params: { query: { limit: 10, watch: false } } }),
+  await client.GET('/api/v1beta1/groups', { params: { query: { limit: 10, watch: false } } }),
 );
 const names: string[] = list.items.map(({ metadata }) => metadata.name);
 
 const created: Group = found(
-  await client.POST('/api/v1alpha1/groups', {
+  await client.POST('/api/v1beta1/groups', {
     params: { query: { fieldValidation: 'Strict' } },
     body: { metadata: { name: 'typed' }, spec: { displayName: 'Typed', members: [] } },
   }),
 );
 const changed: Group = found(
-  await client.PATCH('/api/v1alpha1/groups/{name}', {
+  await client.PATCH('/api/v1beta1/groups/{name}', {
     params: { path: { name: created.metadata.name } },
     headers: { 'Content-Type': 'application/merge-patch+json' },
     body: { spec: { displayName: 'Retyped' } },
   }),
 );
-const dry = await client.DELETE('/api/v1alpha1/groups/{name}', {
+const dry = await client.DELETE('/api/v1beta1/groups/{name}', {
   params: { path: { name: 'typed' }, query: { dryRun: 'All' } },
 });
-const refused = await client.POST('/api/v1alpha1/groups', {
+const refused = await client.POST('/api/v1beta1/groups', {
   body: { metadata: { name: 'typed' }, spec: { displayName: 'Again' } },
 });
 const gone = found(
-  await client.DELETE('/api/v1alpha1/groups/{name}', { params: { path: { name: 'typed' } } }),
+  await client.DELETE('/api/v1beta1/groups/{name}', { params: { path: { name: 'typed' } } }),
 );
 console.log(
   JSON.stringify({

@@ -30,7 +30,7 @@ export function ask(
         host: hostname,
         port,
         method,
-        path: `/api/v1alpha1/${path}`,
+        path: `/api/v1beta1/${path}`,
         agent,
         timeout: patience,
         headers: {

@@ -9,7 +9,7 @@ import { Watcher } from './watcher.js';
 import { Writer } from './writer.js';
 
 /** The manifest that makes the recorder's own account an operator. */
-export const operatorManifest = `apiVersion: id.vestibule.org/v1alpha1
+export const operatorManifest = `apiVersion: id.vestibule.org/v1beta1
 kind: Group
 metadata: { name: operators }
 spec: { displayName: Operators, members: [recorder@example.test] }

@@ -90,7 +90,7 @@ export class Watcher {
           host: hostname,
           port,
           agent: false,
-          path: `/api/v1alpha1/${path}watch=true&allowWatchBookmarks=true&resourceVersion=${this.#at}${this.#query}`,
+          path: `/api/v1beta1/${path}watch=true&allowWatchBookmarks=true&resourceVersion=${this.#at}${this.#query}`,
           headers: {
             accept: 'application/json',
             'sec-fetch-site': 'same-origin',

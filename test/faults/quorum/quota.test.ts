@@ -18,7 +18,7 @@ const client = new Endpoint();
 beforeAll(async () => {
   [metrics] = (await freePorts(1)) as [number];
   await client.open();
-  const manifest = `apiVersion: id.vestibule.org/v1alpha1
+  const manifest = `apiVersion: id.vestibule.org/v1beta1
 kind: Client
 metadata: { name: notified-app }
 spec:

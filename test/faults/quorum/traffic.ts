@@ -177,7 +177,7 @@ export class Traffic {
     const sent = exchange(
       this.#replicas[replica]!.url,
       method,
-      `/api/v1alpha1/${path}`,
+      `/api/v1beta1/${path}`,
       headers,
       body === undefined ? undefined : JSON.stringify(body),
     );

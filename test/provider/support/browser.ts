@@ -111,7 +111,7 @@ export class Browser {
   ): Promise<Answer> {
     let answer = await this.go(target);
     for (let steps = 0; steps < 4; steps += 1) {
-      const name = /^\/api\/v1alpha1\/interactions\/([a-z2-7]{32})$/.exec(answer.url.pathname)?.[1];
+      const name = /^\/api\/v1beta1\/interactions\/([a-z2-7]{32})$/.exec(answer.url.pathname)?.[1];
       if (answer.location || !name) return answer;
       const { returnTo } = await this.act(name, person);
       answer = await this.go(returnTo);
@@ -124,7 +124,7 @@ export class Browser {
     name: string,
     person: { account?: string; method?: string; scopes?: string[]; cancel?: boolean } = {},
   ): Promise<{ returnTo: string; status: { phase: string }; [field: string]: any }> {
-    const path = `/api/v1alpha1/interactions/${name}`;
+    const path = `/api/v1beta1/interactions/${name}`;
     const seen = JSON.parse((await this.request(`${path}/look`)).text) as {
       status: { phase: string };
       spec: { scopes: string[] };

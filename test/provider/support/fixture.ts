@@ -260,7 +260,7 @@ export class House {
     if (path.startsWith('/oauth2/') || path.startsWith('/.well-known/') || !path.startsWith('/')) {
       return void this.identity.handle(request, response, 'network-of-tests', 'audit-id-of-tests');
     }
-    const act = /^\/api\/v1alpha1\/interactions\/([a-z2-7]+)\/(\w+)$/.exec(path);
+    const act = /^\/api\/v1beta1\/interactions\/([a-z2-7]+)\/(\w+)$/.exec(path);
     if (act) {
       return void this.#act(act[1]!, act[2]!, request, response).catch((error: Error) =>
         response.writeHead(500).end(error.stack),

@@ -73,7 +73,7 @@ export class Supplier {
         metadata: { name },
         spec: {
           displayName: `The ${name}`,
-          url: this.url,
+          reviewURI: this.url,
           timeoutMilliseconds: 2_000,
           failurePolicy: 'Omit',
           scopes: [scope],

@@ -10,8 +10,8 @@ import { serverAuth } from './issue-certificate.js';
 import { eventually, KubeAPIServer } from './kubeapiserver.js';
 
 /** The group's path in the cluster, which is ours too. */
-export const API = '/apis/id.vestibule.org/v1alpha1';
-export const apiService = '/apis/apiregistration.k8s.io/v1/apiservices/v1alpha1.id.vestibule.org';
+export const API = '/apis/id.vestibule.org/v1beta1';
+export const apiService = '/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.id.vestibule.org';
 const [namespace, account, host] = ['vestibule', 'vestibule', 'vestibule.vestibule.svc'];
 const roles = '/apis/rbac.authorization.k8s.io/v1';
 
@@ -195,10 +195,10 @@ async function declareAPI(cluster: KubeAPIServer, port: number, ca: string): Pro
   await cluster.create('/apis/apiregistration.k8s.io/v1/apiservices', {
     apiVersion: 'apiregistration.k8s.io/v1',
     kind: 'APIService',
-    metadata: { name: 'v1alpha1.id.vestibule.org' },
+    metadata: { name: 'v1beta1.id.vestibule.org' },
     spec: {
       group: 'id.vestibule.org',
-      version: 'v1alpha1',
+      version: 'v1beta1',
       groupPriorityMinimum: 1000,
       versionPriority: 15,
       service: { name: 'vestibule', namespace, port },

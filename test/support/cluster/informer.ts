@@ -11,7 +11,7 @@ import {
 } from '@kubernetes/client-node';
 import { makeCertificate } from './issue-certificate.js';
 
-export const [group, version] = ['id.vestibule.org', 'v1alpha1'];
+export const [group, version] = ['id.vestibule.org', 'v1beta1'];
 
 /**
  * A certificate for localhost in files of a directory, and the flags that have a service prove

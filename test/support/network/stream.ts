@@ -22,7 +22,7 @@ export class Stream {
   /** As a page's script follows it with the cookies of `tab`; with a `token`, as a program does. */
   constructor(tab: Tab, path: string, accept = 'application/json', token?: string) {
     const { hostname, port } = new URL(tab.base);
-    const target = path.startsWith('/') ? path : `/api/v1alpha1/${path}`;
+    const target = path.startsWith('/') ? path : `/api/v1beta1/${path}`;
     const cookie = tab.cookies
       .filter((cookie) => target.startsWith(cookie.path))
       .map(({ name, value }) => `${name}=${value}`)

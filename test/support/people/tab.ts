@@ -32,7 +32,7 @@ export interface Init {
 /** The target of a request: of an address its path, and of a bare path one of the API. */
 function targetOf(path: string): string {
   if (path.startsWith('http')) return path.slice(new URL(path).origin.length);
-  return path.startsWith('/') ? path : `/api/v1alpha1/${path}`;
+  return path.startsWith('/') ? path : `/api/v1beta1/${path}`;
 }
 
 /** A promise of an answer that can be held to what it should be. */
@@ -145,7 +145,7 @@ export class Tab {
 
   /**
    * A request as a script on our own page would send it; paths without a leading slash are below
-   * /api/v1alpha1/.
+   * /api/v1beta1/.
    */
   send<T = any>(method: string, path: string, init: Init = {}): Pending<T> {
     return new Pending(this.#send(method, path, init));

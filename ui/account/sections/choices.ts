@@ -31,7 +31,7 @@ export function choicesOf(
   claim: keyof Account['spec'],
   current: string | undefined,
 ): readonly Choice[] | undefined {
-  if (claim !== 'locale' && claim !== 'zoneinfo') return undefined;
+  if (claim !== 'locale' && claim !== 'timeZone') return undefined;
   const choices = claim === 'locale' ? languages() : timeZones();
   const isListed = !current || choices.some(([value]) => value === current);
   return [['', '—'], ...(isListed ? [] : [[current, current] as const]), ...choices];

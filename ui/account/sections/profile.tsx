@@ -23,15 +23,15 @@ const moreClaims = [
   'preferredUsername',
   'profileURI',
   'pictureURI',
-  'website',
+  'websiteURI',
   'gender',
   'locale',
-  'zoneinfo',
+  'timeZone',
   'birthdate',
 ] as const satisfies readonly Claim[];
 const claims: readonly Claim[] = ['displayName', ...moreClaims];
 const claimsWithHint = new Set<Claim>(['pictureURI', 'birthdate']);
-const leftToRight = new Set<Claim>(['profileURI', 'pictureURI', 'website', 'birthdate']);
+const leftToRight = new Set<Claim>(['profileURI', 'pictureURI', 'websiteURI', 'birthdate']);
 const autocompleteTokens: Partial<Record<Claim, string>> = {
   displayName: 'name',
   givenName: 'given-name',
@@ -39,7 +39,7 @@ const autocompleteTokens: Partial<Record<Claim, string>> = {
   familyName: 'family-name',
   nickname: 'nickname',
   pictureURI: 'photo',
-  website: 'url',
+  websiteURI: 'url',
   locale: 'language',
   birthdate: 'bday',
   gender: 'sex',

@@ -2,7 +2,7 @@ import type { Status, StatusDetails } from '../../api.js';
 import { setClock } from './clock.js';
 
 /** The root of the API. Pages call their own origin only. */
-export const apiRoot = '/api/v1alpha1';
+export const apiRoot = '/api/v1beta1';
 
 /** A failed call. `code` is the HTTP status, or 0 if there was no response. */
 export class ApiError extends Error {

@@ -65,8 +65,8 @@ function Refused({ store, client, message, messages, phase, failure, decision }:
       </blockquote>
       <p>
         {isOwn ? format('refused.ask', { host }) : format('refused.whom', { client: name })}{' '}
-        {client.policyURI && (
-          <Link to={client.policyURI} tab>
+        {client.privacyPolicyURI && (
+          <Link to={client.privacyPolicyURI} tab>
             {format('refused.policy', { client: name })}
           </Link>
         )}

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { version } from '../../../../kinds/api-version.js';
 import { ApiStatusError, CommandError, SignedOutError } from '../../terminal/errors.js';
 import type { FlagValues, Invocation } from '../../terminal/flags.js';
 import { writeError } from '../../terminal/output.js';
@@ -61,9 +62,9 @@ export class ApiClient {
     return this.#context.server;
   }
 
-  /** Sends one request below `/api/v1alpha1/`. Throws a failed Status with kubectl's message. */
+  /** Sends one request below `/api/<version>/`. Throws a failed Status with kubectl's message. */
   requestAPI(method: string, path: string, body?: unknown): Promise<ApiObject> {
-    return this.request(method, `/api/v1alpha1${path && `/${path}`}`, { body });
+    return this.request(method, `/api/${version}${path && `/${path}`}`, { body });
   }
 
   /** Sends one request, answered by a T, to a path of the service. Prints warnings to standard error. */

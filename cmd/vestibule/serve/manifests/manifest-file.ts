@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { unknownMembers } from '../../../../apiserver/handlers/field-validation.js';
+import { group, servedVersions } from '../../../../kinds/api-version.js';
 import { Appearance } from '../../../../kinds/appearance/appearance.js';
 import { Audience } from '../../../../kinds/apps/audience/audience.js';
 import { ClaimsProvider } from '../../../../kinds/apps/claims/claims-provider.js';
 import { Client } from '../../../../kinds/apps/client/client.js';
-import { apiVersion } from '../../../../kinds/define-kind.js';
 import { Group } from '../../../../kinds/people/group/group.js';
 import { Policy, type PolicyObject } from '../../../../kinds/policy/policy.js';
 import { PolicyRefusedError } from '../../../../policy/policy-service.js';
@@ -12,6 +13,7 @@ import type { AnyKind } from '../../../../registry/kind.js';
 import { nameGrammar } from '../../../../registry/schema/metadata-schema.js';
 import { invalid } from '../../../../registry/status/status.js';
 import { Registry } from '../../../../registry/store/registry.js';
+import { type KindView, viewsOf } from '../../../../registry/versions/kind-view.js';
 import { errorMessage } from '../../terminal/thrown.js';
 import { readYAMLObjects } from '../../terminal/yaml-objects.js';
 
@@ -25,7 +27,8 @@ export const loadableKinds: readonly AnyKind[] = [
   Policy,
 ];
 
-const policySchema = new Registry([Policy], []).schemas(Policy).spec;
+const registry = new Registry(loadableKinds, []);
+const policySchema = registry.schemas(Policy).spec;
 
 /** An object that a file declares. */
 export interface Manifest {
@@ -92,18 +95,14 @@ function declare(
  * against the schema of its kind. Does not check that a Policy's text can become active.
  */
 export function validateManifests(folder: string): string[] {
-  const registry = new Registry(loadableKinds, []);
   const files = readManifestFiles(folder);
   return files.flatMap(({ path, manifests, fault }) =>
-    [
-      ...(fault === undefined ? [] : [fault]),
-      ...manifests.flatMap((manifest) => faultOf(manifest, registry)),
-    ] //
+    [...(fault === undefined ? [] : [fault]), ...manifests.flatMap((manifest) => faultOf(manifest))] //
       .map((problem) => `--manifests: ${path}: ${problem}`),
   );
 }
 
-function faultOf(manifest: Manifest, registry: Registry): string[] {
+function faultOf(manifest: Manifest): string[] {
   const { kind, metadata, spec } = manifest;
   try {
     if (kind === Policy) {
@@ -142,10 +141,12 @@ function manifestOf({
   spec,
 }: Declaration): Manifest {
   const kind = loadableKinds.find((loadableKind) => loadableKind.kind === kindName);
-  if (!kind || version !== apiVersion) {
+  const view = kind && viewsOf(kind).find(({ apiVersion }) => apiVersion === version);
+  if (!view) {
     throw new Error(
       `only ${loadableKinds.map((loadableKind) => loadableKind.kind).join(', ')} of ` +
-        `${apiVersion} can be loaded, got ${kindName} of ${version}`,
+        `${servedVersions.map((served) => `${group}/${served}`).join(' or ')} can be loaded, ` +
+        `got ${kindName} of ${version}`,
     );
   }
   const name: unknown = metadata?.name;
@@ -156,7 +157,19 @@ function manifestOf({
   ) {
     throw new Error('metadata.name must be a lower-case name of letters, digits, dots and hyphens');
   }
-  return { kind, metadata: metadata ?? { name: '' }, spec: spec ?? {} };
+  return { kind, metadata: metadata ?? { name: '' }, spec: specOf(view, spec ?? {}) };
+}
+
+/** Returns a spec as the hub has it; throws for a field that its version does not have. */
+function specOf({ kind, names, version }: KindView, spec: Manifest['spec']): Manifest['spec'] {
+  const below = names?.at('spec');
+  if (!below) return spec;
+  const [unknown] = unknownMembers(
+    { spec: structuredClone(spec) },
+    below.schemaFromHub(registry.schemas(kind).spec.schema),
+  );
+  if (unknown !== undefined) throw new Error(`${kind.kind} of ${version} has no field ${unknown}`);
+  return below.toHub(spec) as Manifest['spec'];
 }
 
 /** Returns the spec of a Policy; throws PolicyRefusedError if it is malformed. */

@@ -21,7 +21,7 @@ resource "kubectl_manifest" "staff" {
   force_conflicts   = true
 
   yaml_body = yamlencode({
-    apiVersion = "id.vestibule.org/v1alpha1"
+    apiVersion = "id.vestibule.org/v1beta1"
     kind       = "Group"
     metadata   = { name = "staff" }
     spec = {
@@ -36,7 +36,7 @@ resource "kubectl_manifest" "wiki" {
   force_conflicts   = true
 
   yaml_body = yamlencode({
-    apiVersion = "id.vestibule.org/v1alpha1"
+    apiVersion = "id.vestibule.org/v1beta1"
     kind       = "Client"
     metadata   = { name = "wiki" }
     spec = {

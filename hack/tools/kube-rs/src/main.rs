@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config = Config::from_custom_kubeconfig(Kubeconfig::read_from(path)?, &Default::default()).await?;
     let client = Client::try_from(config)?;
     let kind = ApiResource::from_gvk_with_plural(
-        &GroupVersionKind::gvk("id.vestibule.org", "v1alpha1", "Group"),
+        &GroupVersionKind::gvk("id.vestibule.org", "v1beta1", "Group"),
         "groups",
     );
     let groups: Api<DynamicObject> = Api::all_with(client, &kind);
@@ -43,7 +43,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let applied = json!({
-        "apiVersion": "id.vestibule.org/v1alpha1", "kind": "Group", "spec": { "displayName": "Third" }
+        "apiVersion": "id.vestibule.org/v1beta1", "kind": "Group", "spec": { "displayName": "Third" }
     });
     let force = PatchParams::apply("kube-rs").force();
     let group = groups.patch("kube-rs", &force, &Patch::Apply(&applied)).await?;
