@@ -138,15 +138,13 @@ export class StatusError extends Error {
     const { reason, details, headers, decision } = this;
     const renamed = details?.causes?.filter(({ field }) => field && nameOf(field) !== field) ?? [];
     if (renamed.length === 0) return this;
-    const message = renamed.reduce(
-      (text, { field }) => text.replaceAll(field!, nameOf(field!)),
-      this.message,
-    );
+    const rename = (text: string, { field }: Cause) => text.replaceAll(field!, nameOf(field!));
+    const message = renamed.reduce(rename, this.message);
     const causes = details!.causes!.map((cause) =>
       cause.field ? { ...cause, field: nameOf(cause.field) } : cause,
     );
     const error = new StatusError(reason, message, { ...details, causes }, { ...headers });
-    return decision ? Object.assign(error, { decision }) : error;
+    return Object.assign(error, decision && { decision });
   }
 
   /** Returns the Status object. */
