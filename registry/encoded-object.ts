@@ -107,6 +107,11 @@ export class EncodedObject {
     return this.entry.revision;
   }
 
+  /** The version in which it is stored; throws for one that is not served. */
+  get storedVersion(): string {
+    return storedView(this.kind, inflate(this.kind, this.entry.value), this.name).version;
+  }
+
   /** The decoded object; must not be changed. */
   get object(): KindObject {
     this.#object ??= this.#decode();

@@ -13,6 +13,7 @@ import { Controller, type Reconciler } from '../../registry/store/controller.js'
 import { Outbox, type Worker } from '../../registry/store/outbox.js';
 import { Registry } from '../../registry/store/registry.js';
 import { Store } from '../../registry/store/store.js';
+import { StoredVersions } from '../../registry/store/stored-versions.js';
 import { WatchCache } from '../../registry/watchcache/watch-cache.js';
 import { DisposableStack } from '../../security/disposable-stack.js';
 import { Keys, newKeys } from '../../security/keyring.js';
@@ -215,6 +216,8 @@ async function openStore(context: StartContext, { baseURL }: Endpoint): Promise<
   const { options, component, keys, log, authorizer, disposables } = context;
   const { kinds, actions = [], storage } = options;
   const registry = new Registry(kinds, actions);
+  const versions = await StoredVersions.open(storage, registry);
+  if (storage.readsInProcess) disposables.add(advanceInBackground(versions, log));
   const watchCache = new WatchCache(storage, kinds, log);
   const settings = {
     component,
@@ -229,6 +232,18 @@ async function openStore(context: StartContext, { baseURL }: Endpoint): Promise<
   disposables.add(() => watchCache.stop());
   await watchCache.start();
   return store;
+}
+
+/** Rewrites objects of older versions of a store that no other server uses; returns what ends it. */
+function advanceInBackground(versions: StoredVersions, log: Log): () => Promise<void> {
+  const stop = new AbortController();
+  const running = versions.advance([], stop.signal).catch((error: unknown) => {
+    log.error({ err: error }, 'objects of older versions could not be rewritten');
+  });
+  return async () => {
+    stop.abort();
+    await running;
+  };
 }
 
 const portsOf = ({ ports = {} }: ApiServerOptions): Ports => ports as Ports;

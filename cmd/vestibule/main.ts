@@ -46,6 +46,9 @@ export async function main(args: readonly string[]): Promise<void> {
   }
   if (subcommand === 'serve') return serve(rest);
   if (subcommand === 'keys' && rest[1] && rest.length === 2) return keys(rest[0]!, rest[1]);
+  if (subcommand === 'migrate') {
+    return (await import('./admin/migrate.js')).migrate(rest, process.env);
+  }
   if (subcommand === 'snapshot' || subcommand === 'epoch') {
     return (await import('./admin/snapshot.js'))[subcommand](rest, process.env);
   }

@@ -3,7 +3,7 @@ import { Group, operators } from '../../../kinds/people/group/group.js';
 import { Passkey } from '../../../kinds/people/passkey/passkey.js';
 import { EncodedObject, encode, objectKey, uniqueKey } from '../../../registry/encoded-object.js';
 import type { AnyKind, ObjectOf } from '../../../registry/kind.js';
-import { hubOf } from '../../../registry/versions/kind-view.js';
+import { viewIn } from '../../../registry/versions/kind-view.js';
 import type { SnapshotItem } from '../../../storage/snapshot/format.js';
 import type { Revise } from '../../../storage/snapshot/layout.js';
 import { readItems, type Snapshot } from '../../../storage/snapshot/reader.js';
@@ -60,10 +60,11 @@ export async function readRevocation(snapshot: Snapshot, since: number): Promise
       if (leftOut.has(item.key)) return undefined;
       const count = lost.get(item.key);
       if (count === undefined) return item;
+      const { storedVersion } = encoded(Account, item);
       const account = decoded(Account, item);
       account.status.passkeys = Math.max(0, account.status.passkeys - count);
       if (account.status.passkeys === 0) withoutPasskey += 1;
-      return { ...item, value: encode(hubOf(Account), account) };
+      return { ...item, value: encode(viewIn(Account, storedVersion)!, account) };
     },
   };
 }
@@ -76,5 +77,8 @@ function groupOutcome(item: SnapshotItem, from: number): 'Kept' | 'LeftOut' {
     : 'Kept';
 }
 
-const decoded = <K extends AnyKind>(kind: K, { key, value }: SnapshotItem): ObjectOf<K> =>
-  new EncodedObject(kind, { key, value, revision: 0 }).parse() as ObjectOf<K>;
+const encoded = (kind: AnyKind, { key, value }: SnapshotItem): EncodedObject =>
+  new EncodedObject(kind, { key, value, revision: 0 });
+
+const decoded = <K extends AnyKind>(kind: K, item: SnapshotItem): ObjectOf<K> =>
+  encoded(kind, item).parse() as ObjectOf<K>;

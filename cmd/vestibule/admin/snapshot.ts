@@ -205,7 +205,7 @@ async function readRevocationSince(
 }
 
 /** Opens a store, an embedded one exclusively, runs `work` and closes the store. */
-async function withStorage<T>(
+export async function withStorage<T>(
   store: StoreConfig,
   options: { allowPartial?: boolean },
   work: (storage: Storage) => Promise<T>,
@@ -239,7 +239,7 @@ function requireStore(directory: string): void {
 }
 
 /** Returns the store from flags, or else from the variables of `serve`. */
-function storeOf(flags: FlagValues, environment: NodeJS.ProcessEnv): StoreConfig {
+export function storeOf(flags: FlagValues, environment: NodeJS.ProcessEnv): StoreConfig {
   type Name =
     | 'data-dir'
     | 'etcd-servers'

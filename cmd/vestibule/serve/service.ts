@@ -27,6 +27,7 @@ import type { Ports } from '../../../registry/kind.js';
 import { Outbox } from '../../../registry/store/outbox.js';
 import { Registry } from '../../../registry/store/registry.js';
 import { Store } from '../../../registry/store/store.js';
+import { StoredVersions } from '../../../registry/store/stored-versions.js';
 import { WatchCache } from '../../../registry/watchcache/watch-cache.js';
 import { CidrList } from '../../../security/cidr-list.js';
 import { DisposableStack } from '../../../security/disposable-stack.js';
@@ -45,8 +46,8 @@ import { openMailTransport } from './mail-transport.js';
 import { type ManifestController, openManifests } from './manifests/manifest-controller.js';
 import { openStorage } from './open-storage.js';
 import type { ClockSkew } from './replicas/clock-skew.js';
+import { followReplicas } from './replicas/follow-replicas.js';
 import { openReplica } from './replicas/open-replica.js';
-import { followClocks } from './replicas/replica-clocks.js';
 import type { StartOverrides } from './start-overrides.js';
 import { retryWhileStoreIsAway } from './start-retry.js';
 import { followTrust } from './tls/requestheader-trust.js';
@@ -143,7 +144,7 @@ async function assemble(context: StartContext): Promise<Service> {
   const mails = await registerWorkers(context, base, core, indexes);
   const manifests = await startPolicy(context, core, provider);
   await indexes.invitations.start();
-  const clocks = await followClocks(config, base.storage, core.keys, log, disposables);
+  const clocks = await followReplicas(config, base, core.keys, log, disposables);
   const server = createServer(context, base, core, indexes, { provider, pages, clocks });
   const { store, policy } = core;
   policy.activation.onChange(() => {
@@ -180,9 +181,11 @@ async function openBase({ config, log, overrides, disposables }: StartContext) {
   const audit = openAuditLog(config.auditLogPath, log, disposables);
   const storage = overrides.storage ?? (await openStorage(config, log, disposables, metrics));
   if (!overrides.storage) disposables.add(() => storage.close());
+  const storedVersions = await StoredVersions.open(storage, registry);
   const port = await portOf(config);
   const baseURL = config.baseURL ?? `http://localhost:${port}`;
-  return { proxyTrust, keys, registry, engine, metrics, audit, storage, port, baseURL };
+  const opened = { storage, storedVersions, port, baseURL };
+  return { proxyTrust, keys, registry, engine, metrics, audit, ...opened };
 }
 
 /** Creates the store from registry, watch cache, keys and policy, and starts the watch cache. */

@@ -74,6 +74,13 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     ],
     isLocal: true,
   },
+  migrate: {
+    usage: 'migrate [flags]',
+    about: 'writes all objects of a store in the version of this release',
+    flags: storeFlags,
+    examples: ['migrate --data-dir data', 'migrate --etcd-servers https://etcd.example.org:2379'],
+    isLocal: true,
+  },
   epoch: {
     usage: 'epoch raise [flags]',
     about: 'ends every session, code, link and token of a store that was restored with other tools',

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../../../observability/log.js';
 import { jsonValue } from '../../../../registry/schema/json-value.js';
+import type { ReplicaVersions } from '../../../../registry/store/stored-versions.js';
 import type { KeyIDs } from '../../../../security/keyring.js';
 import { prefixRange, type Storage } from '../../../../storage/storage.js';
 import { followValues } from '../follow-values.js';
@@ -26,6 +27,8 @@ interface ClockSkewOptions {
   readonly now?: () => number;
   /** Returns the ids of this replica's keys, which are written beside its time. */
   readonly keys?: () => KeyIDs;
+  /** Returns the versions that this replica reads and writes, which are written as well. */
+  readonly versions?: () => ReplicaVersions;
 }
 
 /**
@@ -37,7 +40,7 @@ export class ClockSkew {
   readonly #log: Log;
   readonly #intervalMs: number;
   readonly #now: () => number;
-  readonly #keys: (() => KeyIDs) | undefined;
+  readonly #facts: Pick<ClockSkewOptions, 'keys' | 'versions'>;
   readonly #key = `${clocksPrefix}${randomUUID()}`;
   readonly #peers = new Map<string, Peer>();
   readonly #stop = new AbortController();
@@ -48,13 +51,13 @@ export class ClockSkew {
   constructor(
     storage: Storage,
     log: Log,
-    { intervalMs = timesMs.interval, now = Date.now, keys }: ClockSkewOptions = {},
+    { intervalMs = timesMs.interval, now = Date.now, ...facts }: ClockSkewOptions = {},
   ) {
     this.#storage = storage;
     this.#log = log;
     this.#intervalMs = intervalMs;
     this.#now = now;
-    this.#keys = keys;
+    this.#facts = facts;
   }
 
   start(): void {
@@ -113,13 +116,15 @@ export class ClockSkew {
 
   #writeTime(): void {
     const time = this.#now();
+    const { keys, versions } = this.#facts;
+    const record = { time, keys: keys?.(), versions: versions?.() };
     this.#pendingWrite = this.#storage
       .commit(
         [],
         [
           {
             put: this.#key,
-            value: Buffer.from(JSON.stringify({ time, keys: this.#keys?.() })),
+            value: Buffer.from(JSON.stringify(record)),
             expires: time + timesMs.peerTtl,
           },
         ],
