@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
+import { formerVersion, group } from '../../kinds/api-version.js';
 import { ClaimsProvider } from '../../kinds/apps/claims/claims-provider.js';
 import { prefixRange } from '../../storage/storage.js';
 import { clock } from '../support/clock.js';
@@ -137,8 +138,9 @@ describe.each(stores)('claims that another service supplies, over %s', (store) =
     });
     const account = (await asked.tab.get('accounts/~').is(200)).body.metadata.name;
     const [question] = supplier.questions;
+    // Services compare the version of reviews: it stays as long as it is served.
     expect(question!.body).toEqual({
-      apiVersion: 'id.vestibule.org/v1beta1',
+      apiVersion: `${group}/${formerVersion}`,
       kind: 'ClaimsReview',
       spec: { account, client: 'app', provider: 'card', scopes: ['card'], purpose: 'Preview' },
     });
