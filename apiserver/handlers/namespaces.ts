@@ -70,7 +70,7 @@ export class Namespaces {
 
   #watch(req: PermittedRequest, res: ApiResponse, name: string | undefined): Promise<void> {
     const { query } = req.authorized.requestInfo;
-    const requestInfo = { query, kind } as ResourceRequestInfo;
+    const requestInfo = { query, kind, view: {} } as ResourceRequestInfo;
     const options = parseWatchOptions(requestInfo, name, this.#limits.watchTimeout);
     const { initial, selector, bookmarks, timeoutMs } = options;
     const isSelected =

@@ -77,7 +77,9 @@ export function repeatInteractionCookies(ctx: KoaContext): void {
   const name = requestState().get(begun)?.name;
   if (name === undefined) return;
   const path = `path=${interactionPath(name, preferred)};`;
-  const sent = [ctx.response.get('Set-Cookie')].flat().filter((cookie) => cookie.includes(path));
+  // A request that is redirected to itself has none any more.
+  const cookies: readonly string[] = [ctx.response.get('Set-Cookie') ?? []].flat();
+  const sent = cookies.filter((cookie) => cookie.includes(path));
   for (const version of others) {
     const otherPath = `path=${interactionPath(name, version)};`;
     for (const cookie of sent) ctx.append('Set-Cookie', cookie.replace(path, otherPath));

@@ -35,7 +35,7 @@ function uses(program: string | undefined, features: Features): void {
 describe.each(['0.29', '0.37'])('client-go %s', (version) => {
   uses(toolProgram('client-go', ...(version === '0.37' ? [] : [version])), {
     discovery: [
-      'resources of [id.vestibule.org/v1beta1 v1]',
+      'resources of [id.vestibule.org/v1alpha1 id.vestibule.org/v1beta1 v1]',
       'Group is groups in scope root',
       'it has an OpenAPI document',
       'it has a version: true',

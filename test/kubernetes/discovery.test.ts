@@ -35,7 +35,9 @@ eachKubectl((found) => {
     ).toBe(true);
     expect(await operator.says('get', 'namespaces', '-o', 'name')).toBe('namespace/default\n');
     expect((await operator.run(['events'])).code).toBe(0);
-    expect(await operator.says('api-versions')).toBe('id.vestibule.org/v1beta1\nv1\n');
+    expect(await operator.says('api-versions')).toBe(
+      'id.vestibule.org/v1alpha1\nid.vestibule.org/v1beta1\nv1\n',
+    );
     expect(await operator.says('api-resources', '--categories=identity', '-o', 'name')).toContain(
       'groups.id.vestibule.org',
     );

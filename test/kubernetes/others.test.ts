@@ -41,7 +41,7 @@ describe('a client of Python lists, watches and changes', () => {
     [
       'kr8s',
       [
-        "ours ['id.vestibule.org/v1beta1']",
+        "ours ['id.vestibule.org/v1alpha1', 'id.vestibule.org/v1beta1']",
         "namespaces ['default']",
         'listed True',
         'ADDED First',

@@ -35,7 +35,10 @@ describe.each(stores)('what Kubernetes’ clients look for in the core group, on
     for (const [tab, headers] of callers()) {
       const init = headers ? { plain: true, headers } : {};
       const { versions, groupVersions } = (await tab.get('/api', init).is(200)).body;
-      expect([versions, groupVersions]).toEqual([['v1'], ['id.vestibule.org/v1beta1']]);
+      expect([versions, groupVersions]).toEqual([
+        ['v1'],
+        ['id.vestibule.org/v1beta1', 'id.vestibule.org/v1alpha1'],
+      ]);
       for (const path of ['/api/v1', '/api/v1/']) {
         const { body } = await tab.get(path, init).is(200);
         expect([body.kind, body.groupVersion, body.resources]).toEqual([

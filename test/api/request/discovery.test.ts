@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { servedVersions } from '../../../kinds/api-version.js';
 import { kinds } from '../../../kinds/index.js';
 import { expectFor } from '../../support/expect-for.js';
 import { signIn } from '../../support/people/signin.js';
@@ -67,13 +68,17 @@ describe('plain discovery (1.1)', () => {
     expect(listed.filter(({ verbs }: any) => !verbs.includes('watch'))).toEqual([]);
   });
 
-  test('one group, one version, the same below a slash', async () => {
-    const version = { groupVersion: `${G}/v1beta1`, version: 'v1beta1' };
+  test('one group, two versions, the same below a slash', async () => {
+    const versions = servedVersions.map((version) => ({
+      groupVersion: `${G}/${version}`,
+      version,
+    }));
+    const [preferredVersion] = versions;
     for (const path of ['/apis', '/apis/']) {
       expect((await get(path).is(200)).body).toEqual({
         kind: 'APIGroupList',
         apiVersion: 'v1',
-        groups: [{ name: G, versions: [version], preferredVersion: version }],
+        groups: [{ name: G, versions, preferredVersion }],
       });
     }
     for (const path of [`/apis/${G}`, `/apis/${G}/`]) {
@@ -81,8 +86,8 @@ describe('plain discovery (1.1)', () => {
         kind: 'APIGroup',
         apiVersion: 'v1',
         name: G,
-        versions: [version],
-        preferredVersion: version,
+        versions,
+        preferredVersion,
       });
     }
     for (const path of [
@@ -194,7 +199,10 @@ describe('aggregated discovery (1.1, 1.2)', () => {
           apiVersion: `apidiscovery.k8s.io/${version}`,
           metadata: {},
           items: [
-            { metadata: { name: G }, versions: [{ version: 'v1beta1', freshness: 'Current' }] },
+            {
+              metadata: { name: G },
+              versions: servedVersions.map((served) => ({ version: served, freshness: 'Current' })),
+            },
           ],
         });
         const { resources } = body.items[0].versions[0];
@@ -274,7 +282,7 @@ describe('aggregated discovery (1.1, 1.2)', () => {
     ]) {
       expect((await get('/api', accept).is(200)).body).toMatchObject({
         versions: ['v1'],
-        groupVersions: [`${G}/v1beta1`],
+        groupVersions: servedVersions.map((served) => `${G}/${served}`),
       });
     }
   });
@@ -367,7 +375,7 @@ describe('OpenAPI for kubectl (1.3)', () => {
       Object.keys(body),
       Object.keys(body.paths),
       /^\/openapi\/v3\/apis\/id\.vestibule\.org\/v1beta1\?hash=[0-9A-F]{32}$/.test(address),
-    ]).toEqual([['paths'], [`apis/${G}/v1beta1`], true]);
+    ]).toEqual([['paths'], servedVersions.map((version) => `apis/${G}/${version}`), true]);
     const right = await get(address).is(200);
     expect([right.headers['cache-control'], right.headers.vary, right.headers.etag]).toEqual([
       'public, immutable',
@@ -400,18 +408,23 @@ describe('OpenAPI for kubectl (1.3)', () => {
       ]);
     }
     const { body } = await get('/openapi/v2').is(200);
-    const { body: newer } = await get(v3).is(200);
-    expect([body.swagger, Object.keys(body.paths)]).toEqual(['2.0', Object.keys(newer.paths)]);
-    const prefix = 'org.vestibule.id.v1beta1.';
-    expect(Object.keys(body.definitions)).toEqual(
-      Object.keys(newer.components.schemas).map((name) => prefix + name),
-    );
-    // As Terraform's kubernetes_manifest finds the type of an object.
-    for (const { kind } of kinds) {
-      expect(body.definitions[prefix + kind]['x-kubernetes-group-version-kind']).toEqual([
-        { group: G, version: 'v1beta1', kind },
-      ]);
+    const prefixOf = (version: string): string => `org.vestibule.id.${version}.`;
+    const [paths, definitions]: [string[], string[]] = [[], []];
+    for (const version of servedVersions) {
+      const { body: newer } = await get(`/openapi/v3/apis/${G}/${version}`).is(200);
+      paths.push(...Object.keys(newer.paths));
+      definitions.push(
+        ...Object.keys(newer.components.schemas).map((name) => prefixOf(version) + name),
+      );
+      // As Terraform's kubernetes_manifest finds the type of an object.
+      for (const { kind } of kinds) {
+        const schema = body.definitions[prefixOf(version) + kind];
+        expect(schema['x-kubernetes-group-version-kind']).toEqual([{ group: G, version, kind }]);
+      }
     }
+    expect([body.swagger, Object.keys(body.paths)]).toEqual(['2.0', paths]);
+    expect(Object.keys(body.definitions)).toEqual(definitions);
+    const prefix = prefixOf('v1beta1');
     const text = JSON.stringify(body);
     for (const word of ['#/components/', '"nullable"', '"requestBody"', '"content"', '"allOf"']) {
       expectFor(word, text.includes(word)).toEqual(false);

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PNG } from 'pngjs';
+import { apiVersion } from '../../../kinds/api-version.js';
 import { chunk, png } from '../../kinds/appearance/images.js';
 import { settles } from '../../support/patience.js';
 import { begin, mailTo, signIn } from '../../support/people/signin.js';
@@ -139,11 +140,14 @@ describe.each(stores)('the appearance of a service on %s', (store) => {
     const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
     const { body } = await op
       .patch('appearances/default', {
-        metadata: { annotations: { [annotation]: JSON.stringify({ spec: { logo: upload } }) } },
+        metadata: {
+          annotations: { [annotation]: JSON.stringify({ apiVersion, spec: { logo: upload } }) },
+        },
         spec: { logo: upload },
       })
       .is(200);
     expect(JSON.parse(body.metadata.annotations[annotation])).toEqual({
+      apiVersion,
       spec: { logo: body.spec.logo },
     });
   });
