@@ -157,7 +157,7 @@ export class StoredVersions {
     }
   }
 
-  /** Rewrites the objects of a page that have another version; those that change meanwhile are new. */
+  /** Rewrites the objects of a page that have another version; those that change in between are new. */
   async #rewritePage(kind: AnyKind, entries: readonly Entry[]): Promise<number> {
     const view = this.#registry.storedView(kind);
     const old = entries
