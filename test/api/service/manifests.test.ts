@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { ClaimsProvider } from '../../../kinds/apps/claims/claims-provider.js';
 import { Client } from '../../../kinds/apps/client/client.js';
 import { Group } from '../../../kinds/people/group/group.js';
 import { Policy } from '../../../kinds/policy/policy.js';
@@ -117,6 +118,42 @@ describe.each(stores)('manifests, on %s', (store) => {
       pruned: [],
       unchanged: 0,
     });
+  });
+
+  test('declare fields by the names of the version that they say, and no others', async () => {
+    const provider = (version: string, name: string, field: string): object => ({
+      apiVersion: `id.vestibule.org/${version}`,
+      kind: 'ClaimsProvider',
+      metadata: { name },
+      spec: {
+        displayName: name,
+        [field]: `https://${name}.example.test/`,
+        scopes: [
+          {
+            name,
+            title: 'Cards',
+            description: 'For tests.',
+            claims: [{ name: `${name}_claim`, title: 'Card', type: 'string' }],
+          },
+        ],
+      },
+    });
+    const folder = folderWith({
+      'new.yaml': provider('v1beta1', 'new', 'reviewURI'),
+      'old.yaml': provider('v1alpha1', 'old', 'url'),
+    });
+    const service = await start(folder.path);
+    for (const name of ['new', 'old']) {
+      const declared = await service.store.reader(ClaimsProvider).get(name);
+      expect(declared!.spec.reviewURI).toBe(`https://${name}.example.test/`);
+    }
+    folder.write('old.yaml', provider('v1alpha1', 'old', 'reviewURI'));
+    const expected = JSON.stringify({ 'new.yaml': 'Applied', 'old.yaml': 'Faulty' });
+    await until(async () => JSON.stringify(await filesOf(service)) === expected);
+    expect(service.logs.join('')).toContain('of v1alpha1 has no field spec.reviewURI');
+    await expect(start(folderWith({ 'a.yaml': provider('v9', 'a', 'url') }).path)).rejects.toThrow(
+      'of id.vestibule.org/v1beta1 or id.vestibule.org/v1alpha1 can be loaded',
+    );
   });
 
   test('an Audience may name Clients of any file as introspectors, and no one else', async () => {

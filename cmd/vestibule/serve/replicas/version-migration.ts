@@ -35,6 +35,8 @@ export function startMigration(
   const stop = new AbortController();
   const { signal } = stop;
   const step = async (): Promise<void> => {
+    await versions.refresh();
+    if (versions.isUniform) return;
     const objects = await versions.advance(await replicaVersions(storage), signal);
     if (objects > 0) log.info({ objects }, 'stored objects were rewritten in the newer version');
   };
