@@ -305,6 +305,17 @@ describe('a client certificate for etcd', () => {
       ]);
     }
   });
+
+  test('may have a user with a password, which belong together', async () => {
+    const [user, password] = ['--etcd-username=vestibule', '--etcd-password=secret'];
+    const { store, displayed } = await loadConfig([...etcd, user!, password!], {});
+    expect(store).toMatchObject({ username: 'vestibule', password: 'secret' });
+    expect(displayed).toMatchObject({ 'etcd-username': 'vestibule', 'etcd-password': '***' });
+    expect([await wrong([user!]), await wrong([password!])]).toEqual([
+      ['--etcd-username is set without --etcd-password; set both, or neither'],
+      ['--etcd-password is set without --etcd-username; set both, or neither'],
+    ]);
+  });
 });
 
 describe('a secret', () => {

@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ChannelOptions } from '@grpc/grpc-js';
 import { noop } from 'cockatiel';
 import etcd3, { type Etcd3, type IOptions } from 'etcd3';
 import { type StorageMetrics, UnavailableError } from '../storage.js';
 import { type EtcdError, etcdErrorOf, isTransient, toUnavailableError } from './errors.js';
 import { serverAddress } from './server-urls.js';
+import { signIn } from './sign-in.js';
 
 /** How to connect to etcd. */
 export interface ClusterOptions extends Credentials {
@@ -19,13 +21,15 @@ export interface Credentials {
   readonly ca?: Buffer;
   readonly cert?: Buffer;
   readonly key?: Buffer;
+  /** The user of etcd; without one, etcd takes the common name of the certificate. */
+  readonly user?: { readonly name: string; readonly password: string };
 }
 
 /**
  * Options of every channel: bounded waiting, reconnection within a second, and a message limit far
  * above the size of a page.
  */
-export const channelOptions = {
+const channelOptions = {
   'grpc.max_receive_message_length': 64 << 20,
   'grpc.max_send_message_length': 16 << 20,
   'grpc.keepalive_time_ms': 30_000,
@@ -34,6 +38,32 @@ export const channelOptions = {
   'grpc.min_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1000,
 } as const;
+
+/** How long etcd may take to verify a password, in milliseconds. */
+const signInTimeoutMs = 1500;
+
+/** Returns the options of channels to a server; with a user, each call is signed in. */
+export const channelOptionsOf = (
+  server: string,
+  { user, ...credentials }: Credentials,
+): ChannelOptions =>
+  user
+    ? { ...channelOptions, interceptors: [signIn(() => authenticate(server, credentials, user))] }
+    : channelOptions;
+
+async function authenticate(
+  server: string,
+  credentials: Credentials,
+  user: NonNullable<Credentials['user']>,
+): Promise<string> {
+  const member = createMember(server, credentials);
+  try {
+    const deadline = Date.now() + signInTimeoutMs;
+    return (await member.auth.authenticate(user, { deadline })).token;
+  } finally {
+    member.close();
+  }
+}
 
 /** The part of a caller's time after which a call is given up, to try another member. */
 const callTimeoutRatio = 0.6;
@@ -170,9 +200,13 @@ export class Cluster {
 }
 
 const createMembers = (servers: readonly string[], credentials: Credentials): Etcd3[] =>
-  servers.map((server) => new etcd3.Etcd3(clientOptions(server, credentials)));
+  servers.map((server) => createMember(server, credentials));
 
-function clientOptions(server: string, { ca, cert, key }: Credentials): IOptions {
+const createMember = (server: string, credentials: Credentials): Etcd3 =>
+  new etcd3.Etcd3(clientOptions(server, credentials));
+
+function clientOptions(server: string, given: Credentials): IOptions {
+  const { ca, cert, key } = given;
   // Without a CA, gRPC verifies servers with the machine's trusted CAs; the client's types do not
   // allow that.
   const credentials = (ca ?? cert) && {
@@ -183,7 +217,7 @@ function clientOptions(server: string, { ca, cert, key }: Credentials): IOptions
   return {
     hosts: serverAddress(server),
     ...(credentials && { credentials }),
-    grpcOptions: channelOptions,
+    grpcOptions: channelOptionsOf(server, given),
     faultHandling: { global: noop, host: () => noop },
   };
 }

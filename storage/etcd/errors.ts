@@ -35,6 +35,7 @@ const refusalPattern = new RegExp(
   [
     'etcdserver: (user name is empty|(user|role) name not found|authentication failed)',
     'etcdserver: (authentication is not enabled|permission denied|invalid auth token)',
+    'etcdserver: revision of auth store is old',
     'alert (bad|unsupported|unknown|expired|revoked|access|certificate)[a-z ]{0,24}',
   ].join('|'),
 );
@@ -42,6 +43,7 @@ const refusalPattern = new RegExp(
 const errorPatterns: readonly (readonly [RegExp, FailureKind])[] = [
   [/database space exceeded/, 'full'],
   [refusalPattern, 'unsent'],
+  [/sign-in to etcd failed/, 'unsent'],
   [/requested lease not found/, 'lease'],
   [/required revision has been compacted/, 'compacted'],
   [/required revision is a future revision/, 'future'],
@@ -83,9 +85,10 @@ function unavailableReason({ kind, refusal }: EtcdError): string {
 /** Returns a sentence about a refusal of etcd. */
 export const refusalMessage = (refusal: string): string =>
   refusal === 'user name is empty'
-    ? `etcd refused this client (${refusal}): check --etcd-certfile; etcd asks for a user, and the ` +
-      'common name of the client certificate names it'
-    : `etcd refused this client (${refusal}): check --etcd-certfile and what its user may do in etcd`;
+    ? `etcd refused this client (${refusal}): check --etcd-username and --etcd-password, or ` +
+      '--etcd-certfile; without the former, the common name of the client certificate is the user'
+    : `etcd refused this client (${refusal}): check --etcd-username, --etcd-password and ` +
+      '--etcd-certfile, and what the user may do in etcd';
 
 /** Returns the storage error for a commit whose outcome is unknown. */
 export const toUnknownOutcomeError = (etcdError: EtcdError): UnknownOutcomeError =>

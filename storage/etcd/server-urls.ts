@@ -8,7 +8,7 @@ type IsLocal = (host: string) => boolean;
 export function serverUrlsProblem(urls: readonly string[], isLocal: IsLocal): string | undefined {
   if (urls.some((url) => url.includes('@'))) {
     return (
-      'a URL has a user and a password; remove them. This service signs in to etcd with a ' +
+      'a URL has a user and a password; remove them. Set --etcd-username and --etcd-password, or a ' +
       'client certificate: --etcd-certfile and --etcd-keyfile'
     );
   }

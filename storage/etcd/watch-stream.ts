@@ -9,7 +9,7 @@ import {
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import type { IKeyValue } from 'etcd3';
-import { type Credentials, channelOptions } from './client.js';
+import { type Credentials, channelOptionsOf } from './client.js';
 
 /** A change in etcd's protocol. */
 export interface EtcdWatchEvent {
@@ -102,7 +102,7 @@ function createClients(servers: readonly string[], clientCredentials: Credential
       new service(
         server.replace(/^https?:\/\//, ''),
         channelCredentials(server, clientCredentials),
-        channelOptions,
+        channelOptionsOf(server, clientCredentials),
       ),
   );
 }

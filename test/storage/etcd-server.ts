@@ -236,17 +236,49 @@ const holding = (port: number): Promise<Server | undefined> =>
     });
   });
 
-/** Turns authentication on, so that every client needs a user. */
-export async function requireUsers(endpoint: string): Promise<void> {
-  const password = 'of no one who signs in here';
-  for (const [path, body] of [
-    ['user/add', { name: 'root', password }],
+/** A request to etcd's authentication: the path below `/v3/auth/`, and its body. */
+export type AuthRequest = readonly [path: string, body: object];
+
+const root = { name: 'root', password: 'of no one who signs in here' };
+
+/**
+ * Turns authentication on, so that every client needs a user, after other requests about users and
+ * roles.
+ */
+export async function requireUsers(
+  endpoint: string,
+  requests: readonly AuthRequest[] = [],
+): Promise<void> {
+  for (const request of [
+    ['user/add', root],
     ['role/add', { name: 'root' }],
     ['user/grant', { user: 'root', role: 'root' }],
+    ...requests,
     ['enable', {}],
   ] as const) {
-    const request = { method: 'POST', body: JSON.stringify(body) };
-    const { status } = await fetch(`${endpoint}/v3/auth/${path}`, request);
-    if (status !== 200) throw new Error(`${path}: ${status}`);
+    await askAuth(endpoint, request);
   }
+}
+
+/** Sends requests about users and roles as root, where authentication is on. */
+export async function changeUsers(
+  endpoint: string,
+  requests: readonly AuthRequest[],
+): Promise<void> {
+  const { token } = await askAuth(endpoint, ['authenticate', root]);
+  for (const request of requests) await askAuth(endpoint, request, token);
+}
+
+async function askAuth(
+  endpoint: string,
+  [path, body]: AuthRequest,
+  token?: string,
+): Promise<{ token?: string }> {
+  const response = await fetch(`${endpoint}/v3/auth/${path}`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    ...(token !== undefined && { headers: { authorization: token } }),
+  });
+  if (response.status !== 200) throw new Error(`${path}: ${response.status}`);
+  return (await response.json()) as { token?: string };
 }

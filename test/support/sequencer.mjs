@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 const { default: Sequencer } = require('@jest/test-sequencer');
 const heavy =
-  /browser\/|clients\/|faults\/|kubernetes\/|policy\/differential|provider\/races|storage\/(etcd|snapshot)|cmd\/snapshot/;
+  /browser\/|clients\/|faults\/|kubernetes\/|policy\/differential|provider\/races|storage\/(etcd|snapshot|credentials)|cmd\/snapshot/;
 
 export default class Spread extends Sequencer {
   sort(tests) {

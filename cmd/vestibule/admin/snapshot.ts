@@ -19,7 +19,8 @@ import type { Storage } from '../../../storage/storage.js';
 import { formatTable } from '../client/output/columns.js';
 import { parseInvocation } from '../client/run.js';
 import type { Config } from '../options/config.js';
-import { etcdCertificateProblem } from '../options/config-validation.js';
+import { incompletePairs } from '../options/config-validation.js';
+import { readSecretFile } from '../options/secret-file.js';
 import { embeddedFolder, etcdOptions } from '../serve/open-storage.js';
 import { subcommands } from '../terminal/commands.js';
 import { CommandError } from '../terminal/errors.js';
@@ -246,7 +247,8 @@ export function storeOf(flags: FlagValues, environment: NodeJS.ProcessEnv): Stor
     | 'etcd-prefix'
     | 'etcd-cafile'
     | 'etcd-certfile'
-    | 'etcd-keyfile';
+    | 'etcd-keyfile'
+    | 'etcd-username';
   const given = (name: Name): string | undefined =>
     (flags[name] ?? environment[`VESTIBULE_${name.toUpperCase().replaceAll('-', '_')}`]) ||
     undefined;
@@ -272,8 +274,15 @@ export function storeOf(flags: FlagValues, environment: NodeJS.ProcessEnv): Stor
   const caFile = given('etcd-cafile');
   const certFile = given('etcd-certfile');
   const keyFile = given('etcd-keyfile');
-  const certificateProblem = etcdCertificateProblem(certFile, keyFile);
-  if (certificateProblem !== undefined) throw new CommandError(certificateProblem, 2);
+  const username = given('etcd-username');
+  const password = passwordOf(environment);
+  const [problem] = incompletePairs({
+    'etcd-certfile': certFile,
+    'etcd-keyfile': keyFile,
+    'etcd-username': username,
+    'etcd-password': password,
+  });
+  if (problem !== undefined) throw new CommandError(problem, 2);
   return {
     type: 'etcd',
     servers: urls,
@@ -281,7 +290,22 @@ export function storeOf(flags: FlagValues, environment: NodeJS.ProcessEnv): Stor
     ...(caFile && { caFile }),
     ...(certFile && { certFile }),
     ...(keyFile && { keyFile }),
+    ...(username && { username }),
+    ...(password && { password }),
   };
+}
+
+/** Returns the password of etcd's user from its variable, or from the file that one names. */
+function passwordOf({
+  VESTIBULE_ETCD_PASSWORD: password,
+  VESTIBULE_ETCD_PASSWORD_FILE: file,
+}: NodeJS.ProcessEnv): string | undefined {
+  if (password || !file) return password || undefined;
+  try {
+    return readSecretFile(file).trim();
+  } catch (error) {
+    throw new CommandError(`VESTIBULE_ETCD_PASSWORD_FILE: ${errorMessage(error)}`, 2);
+  }
 }
 
 /** Asks for confirmation on the terminal. Throws without a terminal or without consent. */

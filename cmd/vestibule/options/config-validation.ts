@@ -42,8 +42,7 @@ export function validateValues(
   }
   checkMail(values, baseURL, isEtcd, problems);
   checkTLS(values, isEtcd, problems);
-  const etcdProblem = etcdCertificateProblem(values['etcd-certfile'], values['etcd-keyfile']);
-  if (etcdProblem !== undefined) problems.push(etcdProblem);
+  problems.push(...incompletePairs(values));
   checkValues(values, problems);
 }
 
@@ -195,16 +194,20 @@ function isPercentEncoded(text: string): boolean {
   }
 }
 
-/** Returns the problem if only one of etcd's client certificate and key is given. */
-export function etcdCertificateProblem(
-  certFile: string | undefined,
-  keyFile: string | undefined,
-): string | undefined {
-  if ((certFile === undefined) === (keyFile === undefined)) return undefined;
-  const [given, missing] =
-    certFile === undefined ? ['etcd-keyfile', 'etcd-certfile'] : ['etcd-certfile', 'etcd-keyfile'];
-  return `--${given} is set without --${missing}; set both, or neither`;
-}
+/** Settings of etcd that are given together. */
+const pairs = [
+  ['etcd-certfile', 'etcd-keyfile'],
+  ['etcd-username', 'etcd-password'],
+] as const;
+
+/** Returns a problem for each pair of etcd's settings of which only one is given. */
+export const incompletePairs = (
+  values: Readonly<Partial<Record<(typeof pairs)[number][number], string | undefined>>>,
+): string[] =>
+  pairs
+    .flatMap(([one, other]) => [[one, other] as const, [other, one] as const])
+    .filter(([given, missing]) => values[given] !== undefined && values[missing] === undefined)
+    .map(([given, missing]) => `--${given} is set without --${missing}; set both, or neither`);
 
 function checkTLS(values: OptionValues, etcd: boolean, problems: string[]): void {
   const files = (['tls-cert-file', 'tls-private-key-file'] as const).filter(

@@ -30,6 +30,10 @@ export interface Config {
         caFile?: string | undefined;
         certFile?: string | undefined;
         keyFile?: string | undefined;
+        username?: string | undefined;
+        password?: string | undefined;
+        /** The file that `password` was read from, if any. */
+        passwordFile?: string | undefined;
       };
   compactionSeconds: number;
   manifests: string | undefined;
@@ -129,7 +133,7 @@ function buildConfig(gathered: Settings, environment: NodeJS.ProcessEnv): Config
   const { limits, displayed: displayedLimits } = parseLimits(given, problems);
   const baseURL = parseBaseURL(values['base-url'], problems);
   validateValues(values, baseURL, problems);
-  const assembled = assemble(values, baseURL);
+  const assembled = assemble(values, baseURL, given['etcd-password']?.file);
   const displayed = { ...assembled.displayed, ...displayedLimits };
   const sources = Object.fromEntries(
     Object.keys(displayed).map((flag) => [flag, given[flag]?.source ?? 'default']),
@@ -196,13 +200,14 @@ const tlsVersions = { VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3' } as cons
 function assemble(
   values: OptionValues,
   baseURL: string | undefined,
+  passwordFile: string | undefined,
 ): Omit<Config, 'frontProxy' | 'smtpURLFile' | 'sources' | 'limits'> {
   return {
     baseURL,
     bindAddress: values['bind-address'],
     port: values.port,
     secure: secureConfig(values),
-    store: storeConfig(values),
+    store: storeConfig(values, passwordFile),
     compactionSeconds: values['etcd-compaction-interval'],
     manifests: values.manifests,
     smtpURL: values['smtp-url'],
@@ -241,7 +246,7 @@ function secureConfig(values: OptionValues): SecureConfig | undefined {
   };
 }
 
-function storeConfig(values: OptionValues): Config['store'] {
+function storeConfig(values: OptionValues, passwordFile: string | undefined): Config['store'] {
   const servers = values['etcd-servers'] ?? [];
   if (servers.length === 0) return { type: 'embedded', directory: values['data-dir'] ?? '' };
   return {
@@ -251,6 +256,9 @@ function storeConfig(values: OptionValues): Config['store'] {
     caFile: values['etcd-cafile'],
     certFile: values['etcd-certfile'],
     keyFile: values['etcd-keyfile'],
+    username: values['etcd-username'],
+    password: values['etcd-password'],
+    passwordFile,
   };
 }
 

@@ -180,6 +180,19 @@ const plainSettings = [
     describe: 'Private key of that client certificate in PEM.',
   },
   {
+    flag: 'etcd-username',
+    value: 'text',
+    describe:
+      'User of etcd; requires etcd-password. Without it, etcd takes the common name of the client ' +
+      'certificate, if it asks for a user.',
+  },
+  {
+    flag: 'etcd-password',
+    value: 'text',
+    secret: true,
+    describe: 'Password of that user. The service reconnects when its file changes.',
+  },
+  {
     flag: 'etcd-compaction-interval',
     value: 'seconds',
     isPositive: true,

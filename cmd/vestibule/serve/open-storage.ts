@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../../../observability/log.js';
 import type { Metrics } from '../../../observability/metrics/metrics.js';
 import type { DisposableStack } from '../../../security/disposable-stack.js';
@@ -11,7 +12,7 @@ import { ExposedFile, readSecretFile } from '../options/secret-file.js';
 import { reloadFiles } from './watch-files.js';
 
 type EtcdConfig = Extract<Config['store'], { type: 'etcd' }>;
-type EtcdConnection = Pick<EtcdOptions, 'servers' | 'prefix' | 'ca' | 'cert' | 'key'>;
+type EtcdConnection = Pick<EtcdOptions, 'servers' | 'prefix' | 'ca' | 'cert' | 'key' | 'user'>;
 
 /** Returns the folder of the embedded store inside the data folder. */
 export const embeddedFolder = (dataFolder: string): string => join(dataFolder, 'store');
@@ -23,6 +24,8 @@ export function etcdOptions({
   caFile,
   certFile,
   keyFile,
+  username: name,
+  password,
 }: EtcdConfig): EtcdConnection {
   const pem = (name: 'ca' | 'cert', file: string | undefined) =>
     file !== undefined && { [name]: readFileSync(file) };
@@ -31,50 +34,50 @@ export function etcdOptions({
     prefix,
     ...pem('ca', caFile),
     ...pem('cert', certFile),
-    ...(keyFile !== undefined && { key: readKeyFile(keyFile) }),
+    ...(keyFile !== undefined && { key: Buffer.from(readSecret('etcd-keyfile', keyFile)) }),
+    ...(name !== undefined && password !== undefined && { user: { name, password } }),
   };
 }
 
-/**
- * Reads the private key of etcd's client certificate. Throws a ConfigError if anyone on this
- * machine may read it.
- */
-function readKeyFile(file: string): Buffer {
+/** Reads a secret of etcd. Throws a ConfigError if anyone on this machine may read its file. */
+function readSecret(flag: string, file: string): string {
   try {
-    return Buffer.from(readSecretFile(file));
+    return readSecretFile(file);
   } catch (error) {
-    throw error instanceof ExposedFile
-      ? new ConfigError([`--etcd-keyfile: ${error.message}`])
-      : error;
+    throw error instanceof ExposedFile ? new ConfigError([`--${flag}: ${error.message}`]) : error;
   }
 }
 
+/** Returns the connection options with the password that its file has now. */
+const currentOptions = (config: EtcdConfig): EtcdConnection =>
+  etcdOptions({
+    ...config,
+    ...(config.passwordFile !== undefined && {
+      password: readSecret('etcd-password', config.passwordFile).trim(),
+    }),
+  });
+
 /**
- * Reconnects to etcd when its certificates change, and calls `onRenew`. While the files are
- * invalid, the former certificates stay in use (docs/design/storage.md#certificates-for-etcd).
- * Returns a function that stops it.
+ * Reconnects to etcd when its certificates or the password change, and calls `onRenew`. While the
+ * files are invalid, the former ones stay in use
+ * (docs/design/storage.md#certificates-and-passwords-for-etcd). Returns a function that stops it.
  */
-export function followCertificates(
+export function followCredentials(
   config: EtcdConfig,
   storage: EtcdStorage,
   onRenew: (connection: EtcdConnection) => void,
   log: Log,
 ): () => void {
   let current = etcdOptions(config);
-  const files = [config.caFile, config.certFile, config.keyFile].filter(
-    (file) => file !== undefined,
-  );
+  const { caFile, certFile, keyFile, passwordFile } = config;
+  const files = [caFile, certFile, keyFile, passwordFile].filter((file) => file !== undefined);
   const messages = {
-    reloaded: 'reloaded the certificates for etcd; reconnecting',
-    failed: 'could not reload the certificates for etcd; the former stay in use',
+    reloaded: 'reloaded the certificates or the password for etcd; reconnecting',
+    failed: 'could not reload the certificates or the password for etcd; the former stay in use',
   };
   const reload = (): boolean => {
-    const next = etcdOptions(config);
-    if (
-      (['ca', 'cert', 'key'] as const).every((one) => String(next[one]) === String(current[one]))
-    ) {
-      return false;
-    }
+    const next = currentOptions(config);
+    if (isDeepStrictEqual(next, current)) return false;
     const [, certificate] = [next.ca, next.cert].map((pem) => pem && new X509Certificate(pem));
     if (certificate && next.key && !certificate.checkPrivateKey(createPrivateKey(next.key))) {
       throw new Error('the private key does not match the certificate');
@@ -92,7 +95,7 @@ export function followCertificates(
  * closes the store.
  */
 export async function openStorage(
-  { store }: Config,
+  { store }: Pick<Config, 'store'>,
   log: Log,
   disposables: DisposableStack,
   metrics?: Metrics,
@@ -114,6 +117,6 @@ export async function openStorage(
     onWarning: (message) => log.warn(message),
     ...instrumentation,
   });
-  disposables.add(followCertificates(store, storage, exportCertificates, log));
+  disposables.add(followCredentials(store, storage, exportCertificates, log));
   return storage;
 }

@@ -25,6 +25,7 @@ const storeFlags = [
   'etcd-cafile',
   'etcd-certfile',
   'etcd-keyfile',
+  'etcd-username',
 ] as const;
 const outputFlag = (formats: string) => ['output', formats] as const;
 

@@ -114,6 +114,11 @@ export const flags = {
     value: 'FILE',
     about: 'private key of that client certificate',
   },
+  'etcd-username': {
+    type: 'string',
+    value: 'NAME',
+    about: 'user of etcd; its password is in VESTIBULE_ETCD_PASSWORD, or in a file (…_FILE)',
+  },
   config: {
     type: 'string',
     value: 'FILE',

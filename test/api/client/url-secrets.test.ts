@@ -123,7 +123,7 @@ describe('etcd that', () => {
     const refused = {
       name: 'UnavailableError',
       message: expect.stringMatching(
-        /^etcd refused this client \(user name is empty\): check --etcd-certfile/,
+        /^etcd refused this client \(user name is empty\): check --etcd-username/,
       ),
     };
     await expect(openingOf([server.endpoint])).resolves.toMatchObject(refused);

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, expect, test } from '@jest/globals';
-import { makeCertificates } from './cases/certificates.js';
-import { bytes } from './drive.js';
-import { startEtcd } from './etcd-server.js';
+import { makeCertificates } from '../cases/certificates.js';
+import { bytes } from '../drive.js';
+import { startEtcd } from '../etcd-server.js';
 
 const closing: (() => Promise<void> | void)[] = [];
 
@@ -19,7 +19,7 @@ run(
     closing.push(() => certificates.remove());
     const { ca, cert, key } = certificates.files;
     process.env.GRPC_DEFAULT_SSL_ROOTS_FILE_PATH = ca; // what this machine trusts; read as the client is loaded
-    const { openEtcd } = await import('../../storage/etcd/etcd.js');
+    const { openEtcd } = await import('../../../storage/etcd/etcd.js');
     const server = await startEtcd(
       [`--trusted-ca-file=${ca}`, `--cert-file=${cert}`, `--key-file=${key}`, '--client-cert-auth'],
       'https',

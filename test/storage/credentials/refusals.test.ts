@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { etcdErrorOf, toUnavailableError } from '../../storage/etcd/errors.js';
-import { openEtcd } from '../../storage/etcd/etcd.js';
-import { scaled } from '../support/patience.js';
-import { type Certificates, makeCertificates } from './cases/certificates.js';
-import { type EtcdServer, freePorts, requireUsers, startEtcd } from './etcd-server.js';
+import { etcdErrorOf, toUnavailableError } from '../../../storage/etcd/errors.js';
+import { openEtcd } from '../../../storage/etcd/etcd.js';
+import { scaled } from '../../support/patience.js';
+import { type Certificates, makeCertificates } from '../cases/certificates.js';
+import { type EtcdServer, freePorts, requireUsers, startEtcd } from '../etcd-server.js';
 
 test.each([
   '3 INVALID_ARGUMENT: etcdserver: user name is empty',
@@ -19,7 +19,7 @@ test.each([
   expect(error.kind).toBe('unsent');
   expect(error.refusal).toBe(/etcdserver: ([a-z ]+)/.exec(message)![1]!.replace(/,.*/, ''));
   expect(toUnavailableError(error).message).toMatch(
-    /^etcd refused this client \(.*--etcd-certfile/,
+    /^etcd refused this client \(.*--etcd-username.*--etcd-certfile/,
   );
 });
 
@@ -92,12 +92,12 @@ const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
     [
       'https, without the certificate that etcd asks for',
       () => messagesOf(withClients.endpoint, certificates.pem.ca),
-      /^etcd refused this client \(alert [a-z ]+\): check --etcd-certfile/,
+      /^etcd refused this client \(alert [a-z ]+\): check --etcd-username/,
     ],
     [
       'http, of one that asks for a user',
       () => messagesOf(withUsers.endpoint),
-      /^etcd refused this client \(user name is empty\): check --etcd-certfile/,
+      /^etcd refused this client \(user name is empty\): check --etcd-username/,
     ],
     [
       'http, where nothing listens',
