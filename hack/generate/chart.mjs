@@ -56,6 +56,8 @@ export const spokenFor = [
   'etcd-cafile',
   'etcd-certfile',
   'etcd-keyfile',
+  'etcd-username',
+  'etcd-password',
   'manifests',
   'smtp-url',
   'mock-mail',

@@ -423,6 +423,7 @@ test('alerts and dashboard are those of deploy/observability, about this release
   expect(board).toEqual(renamed);
   expect(only(objects, 'ServiceMonitor').spec.endpoints[0].relabelings).toEqual([
     { action: 'replace', targetLabel: 'job', replacement: 'front-door' },
+    { action: 'labeldrop', regex: 'pod' },
   ]);
 });
 

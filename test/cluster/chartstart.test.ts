@@ -117,7 +117,7 @@ test('the chart rendered with every value starts', async () => {
   const { endpoint, sent } = await here.collector();
   const pod = await lives(
     await rendered('everything', {
-      store: { etcd: { servers: [await here.etcd()], caKey: 'ca.crt' } },
+      store: { etcd: { servers: [await here.etcd({ users: true })], caKey: 'ca.crt' } },
       aggregation: { enabled: false },
       tracing: { endpoint: `${endpoint}/otlp`, sampling: 1 },
     }),

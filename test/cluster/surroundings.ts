@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newKeys } from '../../security/keyring.js';
@@ -30,12 +31,13 @@ export class Surroundings {
       'vestibule-mail': { 'smtp-url': mail, url: mail },
       'front-proxies': { 'requestheader-client-ca-file': ca },
       'own-authority': { 'ca.crt': ca },
+      'etcd-user': userOfEtcd,
       collector: { headers: 'authorization=Bearer%20one', token: 'authorization=Bearer%20two' },
     };
   }
 
-  /** Where a new etcd is, which asks for certificates. */
-  async etcd(): Promise<string> {
+  /** Where a new etcd is, which asks for certificates; with `users`, for the user of the Secret, too. */
+  async etcd({ users = false } = {}): Promise<string> {
     const { files } = this.certificates;
     const server = await startEtcd(
       [
@@ -47,7 +49,28 @@ export class Surroundings {
       'https',
     );
     this.#servers.push(server);
+    if (users) this.#requireUsers(server.endpoint);
     return server.endpoint;
+  }
+
+  /** Turns authentication on; the user of the Secret may do everything. */
+  #requireUsers(endpoint: string): void {
+    const { ca, cert, key } = this.certificates.files;
+    const connection = [
+      `--cacert=${ca}`,
+      `--cert=${cert}`,
+      `--key=${key}`,
+      `--endpoints=${endpoint}`,
+    ];
+    const { name, password } = userOfEtcd;
+    for (const [user, secret] of [
+      ['root', 'of no one who signs in here'],
+      [name, password],
+    ] as const) {
+      etcdctl(connection, 'user', 'add', `${user}:${secret}`);
+      etcdctl(connection, 'user', 'grant-role', user, 'root');
+    }
+    etcdctl(connection, 'auth', 'enable');
   }
 
   /**
@@ -103,6 +126,14 @@ export class Surroundings {
     this.certificates.remove();
   }
 }
+
+const userOfEtcd = { name: 'identity', password: 'of identity: @ll signs' };
+
+const etcdctl = (connection: readonly string[], ...command: string[]): void => {
+  execFileSync('etcdctl', [...connection, ...command], {
+    env: { ...process.env, ETCDCTL_API: '3' },
+  });
+};
 
 /** One message to a collector. */
 export interface Sent {

@@ -31,11 +31,23 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- toYaml (mergeOverwrite (deepCopy (default dict .Values.commonLabels)) $own) -}}
 {{- end -}}
 
-{{/* Labels of what is about the whole and has labels of its own: (list . "component" more). What is the chart's own wins. */}}
-{{- define "vestibule.labelsOf" -}}
-{{- $own := include "vestibule.labels" (index . 0) | fromYaml -}}
-{{- with index . 1 -}}{{- $_ := set $own "app.kubernetes.io/component" . -}}{{- end -}}
-{{- toYaml (mergeOverwrite (deepCopy (default dict (index . 2))) $own) -}}
+{{/*
+Metadata of an object: a dict with the root and, where they differ from the release's own, name and namespace ("" for none);
+component, labels and annotations of its own. Labels of the chart win.
+*/}}
+{{- define "vestibule.metadata" -}}
+{{- $own := include "vestibule.labels" .root | fromYaml -}}
+{{- with .component -}}{{- $_ := set $own "app.kubernetes.io/component" . -}}{{- end -}}
+name: {{ default (include "vestibule.fullname" .root) .name }}
+{{- with (hasKey . "namespace" | ternary .namespace (include "vestibule.namespace" .root)) }}
+namespace: {{ . }}
+{{- end }}
+labels:
+  {{- toYaml (mergeOverwrite (deepCopy (default dict .labels)) $own) | nindent 2 }}
+{{- with mergeOverwrite (deepCopy (default dict .root.Values.commonAnnotations)) (default dict .annotations) }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end -}}
 
 {{- define "vestibule.serviceAccount" -}}
@@ -104,7 +116,7 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 
 {{/* Refuses sections of the values that are null, before a template reads below them; each template begins with it. */}}
 {{- define "vestibule.sections" -}}
-{{- range splitList " " "image store store.embedded store.etcd keys mail mail.smtp config service tls tls.certManager aggregation frontProxy gateway gateway.backendTLS ingress ingress.backendTLS networkPolicy networkPolicy.from networkPolicy.to metrics metrics.serviceMonitor metrics.prometheusRule metrics.dashboard tracing tracing.headers autoscaling podDisruptionBudget serviceAccount probes" -}}
+{{- range splitList " " "image store store.embedded store.etcd store.etcd.user keys mail mail.smtp config service tls tls.certManager aggregation frontProxy gateway gateway.backendTLS ingress ingress.backendTLS networkPolicy networkPolicy.from networkPolicy.to metrics metrics.serviceMonitor metrics.prometheusRule metrics.dashboard tracing tracing.headers autoscaling podDisruptionBudget serviceAccount strategy autoscaling.behavior probes" -}}
 {{- $value := $.Values -}}
 {{- range splitList "." . -}}{{- $value = get $value . -}}{{- end -}}
 {{- if not (kindIs "map" $value) -}}{{- fail (printf "%s is null, which takes its defaults away: leave it out" .) -}}{{- end -}}

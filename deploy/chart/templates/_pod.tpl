@@ -74,6 +74,12 @@
 {{- /* Memory that malloc can return (docs/design/performance.md#sign-ins-within-a-memory-limit). */ -}}
 {{- $env = append $env (dict "name" "MALLOC_ARENA_MAX" "value" "1") -}}
 {{- $env = append $env (dict "name" "MALLOC_MMAP_THRESHOLD_" "value" "131072") -}}
+{{- with .Values.store.etcd.user -}}
+  {{- if and (include "vestibule.isEtcd" $) .existingSecret -}}
+    {{- $env = append $env (dict "name" "VESTIBULE_ETCD_USERNAME" "valueFrom" (dict "secretKeyRef" (dict "name" .existingSecret "key" .nameKey))) -}}
+    {{- $env = append $env (dict "name" "VESTIBULE_ETCD_PASSWORD_FILE" "value" (printf "/etc/vestibule/etcd-user/%s" .passwordKey)) -}}
+  {{- end -}}
+{{- end -}}
 {{- if .Values.mail.smtp.existingSecret -}}{{- $env = append $env (dict "name" "VESTIBULE_SMTP_URL_FILE" "value" (printf "/etc/vestibule/mail/%s" .Values.mail.smtp.key)) -}}{{- end -}}
 {{- with .Values.tracing -}}
   {{- if .endpoint -}}
@@ -93,6 +99,7 @@
 {{- with $v.keys.existingSecret -}}{{- $_ := set $found "keys" (dict "secret" . "keys" (list $v.keys.key)) -}}{{- end -}}
 {{- with $v.mail.smtp.existingSecret -}}{{- $_ := set $found "mail" (dict "secret" . "keys" (list $v.mail.smtp.key)) -}}{{- end -}}
 {{- if and (include "vestibule.isEtcd" .) $v.store.etcd.existingSecret -}}{{- $_ := set $found "etcd" (dict "secret" $v.store.etcd.existingSecret "keys" (compact (list $v.store.etcd.caKey $v.store.etcd.certKey $v.store.etcd.keyKey))) -}}{{- end -}}
+{{- if and (include "vestibule.isEtcd" .) $v.store.etcd.user.existingSecret -}}{{- $_ := set $found "etcd-user" (dict "secret" $v.store.etcd.user.existingSecret "keys" (list $v.store.etcd.user.passwordKey)) -}}{{- end -}}
 {{- if and (include "vestibule.isSecure" .) (include "vestibule.tlsSecret" .) -}}{{- $_ := set $found "tls" (dict "secret" (include "vestibule.tlsSecret" .) "keys" (list $v.tls.certKey $v.tls.keyKey)) -}}{{- end -}}
 {{- toYaml $found -}}
 {{- end -}}
@@ -202,6 +209,18 @@ spec:
   {{- with .Values.runtimeClassName }}
   runtimeClassName: {{ . }}
   {{- end }}
+  {{- with .Values.schedulerName }}
+  schedulerName: {{ . }}
+  {{- end }}
+  {{- with .Values.dnsPolicy }}
+  dnsPolicy: {{ . }}
+  {{- end }}
+  {{- range $name := list "dnsConfig" "hostAliases" }}
+  {{- with index $.Values $name }}
+  {{ $name }}:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- end }}
   {{- with .Values.initContainers }}
   initContainers:
     {{- toYaml . | nindent 4 }}
@@ -234,6 +253,10 @@ spec:
         {{- with index $.Values.probes $kind }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
+      {{- end }}
+      {{- with .Values.lifecycle }}
+      lifecycle:
+        {{- toYaml . | nindent 8 }}
       {{- end }}
       resources:
         {{- toYaml (default dict .Values.resources) | nindent 8 }}

@@ -49,7 +49,7 @@ store.embedded.existingClaim is given with store.type etcd: one store at a time
 {{- end }}
 {{- end }}
 {{- if eq $v.store.type "embedded" }}
-{{- if or $v.store.etcd.servers $v.store.etcd.existingSecret }}
+{{- if or $v.store.etcd.servers $v.store.etcd.existingSecret $v.store.etcd.user.existingSecret }}
 store.etcd is given with store.type embedded: one store at a time
 {{- end }}
 {{- if gt $replicas 1 }}
@@ -228,7 +228,7 @@ terminationGracePeriodSeconds is {{ int .Values.terminationGracePeriodSeconds }}
 {{- define "vestibule.refusals.hatches" -}}
 {{- $v := .Values -}}
 {{- $spoken := list -}}
-{{- range list "base-url" "port" "secure-port" "tls-cert-file" "tls-private-key-file" "authentication-skip-lookup" "data-dir" "etcd-servers" "etcd-prefix" "etcd-cafile" "etcd-certfile" "etcd-keyfile" "requestheader-client-ca-file" "requestheader-allowed-names" "requestheader-username-headers" "requestheader-group-headers" "requestheader-extra-headers-prefix" "requestheader-uid-headers" "manifests" "smtp-url" "mock-mail" "allow-mock-mail" "email-from" "keys-file" "metrics-port" }}{{- $spoken = append $spoken . -}}{{- end -}}
+{{- range list "base-url" "port" "secure-port" "tls-cert-file" "tls-private-key-file" "authentication-skip-lookup" "data-dir" "etcd-servers" "etcd-prefix" "etcd-cafile" "etcd-certfile" "etcd-keyfile" "etcd-username" "etcd-password" "requestheader-client-ca-file" "requestheader-allowed-names" "requestheader-username-headers" "requestheader-group-headers" "requestheader-extra-headers-prefix" "requestheader-uid-headers" "manifests" "smtp-url" "mock-mail" "allow-mock-mail" "email-from" "keys-file" "metrics-port" }}{{- $spoken = append $spoken . -}}{{- end -}}
 {{- range $name, $_ := $v.config }}{{- $spoken = append $spoken (regexReplaceAll "([A-Z])" $name "-${1}" | lower) -}}{{- end -}}
 {{- range $v.extraArgs }}
 {{- $flag := regexReplaceAll "^--|=.*$" . "" }}
@@ -253,8 +253,8 @@ extraEnv: {{ .name }} is said by another value already
 {{- define "vestibule.refusals.twice" -}}
 {{- $v := .Values -}}
 {{- $own := dict
-  "extraVolumes" (list "keys" "mail" "etcd" "tls" "front-proxy" "manifests" "data")
-  "extraVolumeMounts" (list "/etc/vestibule/keys" "/etc/vestibule/mail" "/etc/vestibule/etcd" "/etc/vestibule/tls" "/etc/vestibule/front-proxy" "/etc/vestibule/manifests" "/var/lib/vestibule")
+  "extraVolumes" (list "keys" "mail" "etcd" "etcd-user" "tls" "front-proxy" "manifests" "data")
+  "extraVolumeMounts" (list "/etc/vestibule/keys" "/etc/vestibule/mail" "/etc/vestibule/etcd" "/etc/vestibule/etcd-user" "/etc/vestibule/tls" "/etc/vestibule/front-proxy" "/etc/vestibule/manifests" "/var/lib/vestibule")
   "extraContainers" (list "vestibule") "initContainers" (list "vestibule") -}}
 {{- range $value, $list := dict "extraEnv" $v.extraEnv "extraVolumes" $v.extraVolumes "extraVolumeMounts" $v.extraVolumeMounts "extraContainers" $v.extraContainers "initContainers" $v.initContainers }}
 {{- $seen := list }}
