@@ -12,14 +12,14 @@ import { Lister } from './handlers/list.js';
 import { Namespaces } from './handlers/namespaces.js';
 import { SelfSubjectReviews } from './handlers/self-subject-reviews.js';
 import type { Watcher } from './handlers/watch/watch.js';
-import {
-  type ApiRequest,
-  type ApiResponse,
-  createApp,
-  type FoundRequest,
-  type ObjectRequest,
-  type PermittedRequest,
-  type ResourceRequest,
+import { createApp } from './http/express-app.js';
+import type {
+  ApiRequest,
+  ApiResponse,
+  FoundRequest,
+  ObjectRequest,
+  PermittedRequest,
+  ResourceRequest,
 } from './http/message.js';
 import { warningHeader } from './http/warning.js';
 import type { ApiPaths } from './request/api-paths.js';

@@ -57,7 +57,7 @@ const aggregated = objectSchema('What is served, as aggregated discovery.', {
   items: listSchema('The groups.', { type: 'object' }),
 });
 const orAggregated = (schema: JSONSchema): JSONSchema => ({
-  description: schema.description,
+  ...(schema.description !== undefined && { description: schema.description }),
   anyOf: [schema, aggregated],
 });
 const openapiOf = (version: string, member: string): JSONSchema =>

@@ -156,11 +156,8 @@ export function toOpenAPI30(schema: JSONSchema): JSONSchema {
     return description === undefined ? { $ref } : withDescription({ $ref }, { description });
   }
   if (Array.isArray(schema.type)) {
-    return toOpenAPI30({
-      ...schema,
-      type: undefined,
-      anyOf: schema.type.map((type) => ({ type })),
-    });
+    const { type: types, ...rest } = schema;
+    return toOpenAPI30({ ...rest, anyOf: types.map((type) => ({ type })) });
   }
   const branches = schema.anyOf ?? schema.oneOf;
   if (branches) return union(schema, branches);

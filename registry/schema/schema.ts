@@ -44,9 +44,10 @@ function tidy(schema: JSONSchema, where: string): JSONSchema {
     tidy(schema.additionalProperties, `${where}.*`);
   }
   schema.anyOf?.forEach((branch, i) => tidy(branch, `${where}|${i}`));
-  const tag = schema.anyOf && commonTag(schema.anyOf);
+  const branches = schema.anyOf;
+  const tag = branches && commonTag(branches);
   if (tag) {
-    schema.oneOf = schema.anyOf;
+    schema.oneOf = branches;
     delete schema.anyOf;
     Object.assign(schema, {
       type: 'object',
