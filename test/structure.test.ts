@@ -70,7 +70,7 @@ const fenced: Record<string, readonly string[]> = {
   'json-merge-patch': ['apiserver/codec/merge-patch'],
   preact: ['ui'],
   pino: ['observability/log'],
-  'prom-client': ['observability/metrics/metrics'],
+  'prom-client': ['observability/metrics/api-server-metrics'],
   '@cedar-policy/cedar-wasm': ['policy'],
   '@simplewebauthn/server': ['kinds/people/passkey'],
   '@peculiar/x509': ['cmd/vestibule/serve/tls/self-signed-certificate'],

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Log } from '../../observability/log.js';
-import type { Metrics } from '../../observability/metrics/metrics.js';
+import type { ApiServerMetrics } from '../../observability/metrics/api-server-metrics.js';
 import { getTracer } from '../../observability/tracer.js';
 import type { StatusError } from '../../registry/status/status.js';
 import type { Keys } from '../../security/keyring.js';
@@ -16,7 +16,7 @@ export interface AccessLogParts {
   readonly log: Log;
   readonly keys: Keys;
   /** Absent without a metrics port. */
-  readonly metrics?: Metrics;
+  readonly metrics?: ApiServerMetrics;
   readonly audit?: AuditSink;
 }
 

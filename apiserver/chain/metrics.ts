@@ -1,4 +1,4 @@
-import type { Metrics } from '../../observability/metrics/metrics.js';
+import type { ApiServerMetrics } from '../../observability/metrics/api-server-metrics.js';
 import type { AnyKind, Verb } from '../../registry/kind.js';
 import { emptyQuery } from '../codec/query.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
@@ -22,7 +22,7 @@ const methodLabel = (method: string): string => (methods.has(method) ? method : 
 
 /** Counts one response, and for reads of objects its bytes, as kube-apiserver does. */
 export function countRequest(
-  metrics: Metrics,
+  metrics: ApiServerMetrics,
   req: ApiRequest,
   res: ApiResponse,
   durationMs: number,

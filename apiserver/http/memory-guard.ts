@@ -1,4 +1,4 @@
-import type { Metrics } from '../../observability/metrics/metrics.js';
+import type { ApiServerMetrics } from '../../observability/metrics/api-server-metrics.js';
 import type { Limits } from '../../registry/limits/limit-settings.js';
 import { tooManyRequests } from '../../registry/status/status.js';
 import { type MemoryUse, recentMemoryUse } from './memory-use.js';
@@ -12,13 +12,13 @@ const retryAfterSeconds = 5;
  */
 export class MemoryGuard {
   readonly #bounds: Pick<Limits, 'memoryShare' | 'memoryBodySize'>;
-  readonly #refused: Metrics['memoryRefused'] | undefined;
+  readonly #refused: ApiServerMetrics['memoryRefused'] | undefined;
   readonly #read: () => readonly MemoryUse[];
 
   /** `refused` counts refusals by kind; `read` returns the memory in use for each limit. */
   constructor(
     bounds: Pick<Limits, 'memoryShare' | 'memoryBodySize'>,
-    refused?: Metrics['memoryRefused'],
+    refused?: ApiServerMetrics['memoryRefused'],
     read: () => readonly MemoryUse[] = recentMemoryUse(),
   ) {
     this.#bounds = bounds;

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { CachedProbe } from '../../cmd/vestibule/serve/cached-probe.js';
+import { CachedProbe } from '../../apiserver/cached-probe.js';
 
 const now = performance.now;
 afterEach(() => {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Metrics } from '../../../observability/metrics/metrics.js';
+import type { ApiServerMetrics } from '../../../observability/metrics/api-server-metrics.js';
 import { EncodedObject, isLive } from '../../../registry/encoded-object.js';
 import type { AnyKind, Caller } from '../../../registry/kind.js';
 import { minuteMs } from '../../../registry/schema/units.js';
@@ -38,7 +38,7 @@ export class WatchStream {
   readonly #options: WatchOptions;
   readonly #res: ApiResponse;
   readonly #authority: WatchAuthority;
-  readonly #metrics: Metrics | undefined;
+  readonly #metrics: ApiServerMetrics | undefined;
   readonly #prefix: string;
   readonly #exactName: string | undefined;
   #subscription: Subscription | undefined;
@@ -62,7 +62,7 @@ export class WatchStream {
     options: WatchOptions,
     res: ApiResponse,
     authority: WatchAuthority,
-    metrics?: Metrics,
+    metrics?: ApiServerMetrics,
   ) {
     this.#store = store;
     this.#authorization = authorization;

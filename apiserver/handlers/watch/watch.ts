@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Metrics } from '../../../observability/metrics/metrics.js';
+import type { ApiServerMetrics } from '../../../observability/metrics/api-server-metrics.js';
 import type { AuthorityChanges } from '../../../registry/authority-changes.js';
 import type { Caller } from '../../../registry/kind.js';
 import type { Store } from '../../../registry/store/store.js';
@@ -37,7 +37,7 @@ export class Watcher {
   readonly #streams = new Set<WatchStream>();
   /** Responses that stay open without events. */
   readonly #idle = new Set<{ finish(): void }>();
-  readonly #metrics: Metrics | undefined;
+  readonly #metrics: ApiServerMetrics | undefined;
   readonly #authority: AuthorityChanges | undefined;
   /** When the last change was noticed, as `performance.now()`. */
   #changedAt = performance.now();
@@ -49,7 +49,7 @@ export class Watcher {
     encoder: Encoder,
     reauthorize: (req: ApiRequest) => Promise<AuthorizedResourceRequest>,
     authority?: AuthorityChanges,
-    metrics?: Metrics,
+    metrics?: ApiServerMetrics,
   ) {
     this.#store = store;
     this.#quota = new WatchQuota(store.settings.limits, store.networkLimits.refusals);

@@ -1,5 +1,5 @@
-import { qualifiedResource } from '../../../apiserver/chain/metrics.js';
 import type { Server } from '../../../apiserver/server.js';
+import { labelled, observeServer } from '../../../apiserver/server-metrics.js';
 import { mailLimits } from '../../../kinds/interaction/email-challenge.js';
 import { PhaseMetrics } from '../../../kinds/interaction/phase-metrics.js';
 import { wrongCodes } from '../../../kinds/signin/code-throttle.js';
@@ -7,14 +7,11 @@ import type { Log } from '../../../observability/log.js';
 import type { Metrics } from '../../../observability/metrics/metrics.js';
 import { MetricsPort } from '../../../observability/metrics/server.js';
 import type { PolicyAuthorizer } from '../../../policy/policy-service.js';
-import { objectsRange } from '../../../registry/encoded-object.js';
 import type { Outbox } from '../../../registry/store/outbox.js';
 import type { Store } from '../../../registry/store/store.js';
 import type { DisposableStack } from '../../../security/disposable-stack.js';
-import type { Size } from '../../../storage/storage.js';
 import type { Config } from '../options/config.js';
 import type { AuditLog } from './audit-log.js';
-import { CachedProbe } from './cached-probe.js';
 import type { ManifestController } from './manifests/manifest-controller.js';
 import type { ClockSkew } from './replicas/clock-skew.js';
 import { urlOf } from './tls/serving.js';
@@ -41,8 +38,8 @@ export async function openMetricsPort(
   const phases = new PhaseMetrics(sources.store, metrics.interactions, log);
   disposables.add(() => phases.stop());
   void phases.start();
-  registerServerMetrics(metrics, sources);
-  registerStoreMetrics(metrics, sources, disposables);
+  observeServer(metrics, sources, disposables);
+  registerServiceMetrics(metrics, sources);
   registerPolicyMetrics(metrics, sources);
   metrics.onScrape(metrics.manifestApplied, () =>
     labelled(
@@ -53,77 +50,17 @@ export async function openMetricsPort(
     ),
   );
   metrics.onScrape(metrics.clockSkew, () => sources.clocks?.skew ?? 0);
-  metrics.collectProcessMetrics();
   const port = new MetricsPort(metrics, config.displayed, log);
   disposables.add(() => port.close());
   return urlOf('http', await port.listen(config.metricsPort!, config.bindAddress));
 }
 
-/** Returns series that differ in one label. */
-const labelled = <L extends string>(label: L, values: Iterable<readonly [string, number]>) =>
-  [...values].map(([labelValue, value]) => [{ [label]: labelValue }, value] as const);
-
-function registerServerMetrics(metrics: Metrics, { server, audit }: MetricsSources): void {
-  metrics.onScrape(metrics.inflightRequests, () =>
-    labelled('request_kind', [
-      ['readOnly', server.inFlight.reads],
-      ['mutating', server.inFlight.changes],
-    ]),
-  );
-  metrics.onScrape(metrics.memoryUsed, () =>
-    labelled(
-      'limit',
-      server.memory.use().map(({ limit, ratio }) => [limit, ratio] as const),
-    ),
-  );
-  metrics.onScrape(metrics.healthchecks, async () =>
-    (await server.checks()).map(
-      ({ type, name, isHealthy }) => [{ type, name }, Number(isHealthy)] as const,
-    ),
-  );
+function registerServiceMetrics(metrics: Metrics, { audit, store, outbox }: MetricsSources): void {
   metrics.onScrape(metrics.auditEvents, () => audit?.counts.events ?? 0);
   metrics.onScrape(metrics.auditErrors, () =>
     labelled('plugin', [['log', audit?.counts.errors ?? 0]]),
   );
-}
-
-/** Objects and sizes are read from the store at most once a minute. */
-function registerStoreMetrics(
-  metrics: Metrics,
-  { store, outbox }: MetricsSources,
-  disposables: DisposableStack,
-): void {
-  const { storage, registry, watchCache } = store;
-  const objects = new CachedProbe(() =>
-    Promise.all(
-      registry.kinds.map(
-        async (kind) => [qualifiedResource(kind), await storage.count(objectsRange(kind))] as const,
-      ),
-    ),
-  );
-  const sizes = new CachedProbe(async () => [...((await storage.sizes?.()) ?? [])]);
-  disposables.add(async () => {
-    await objects.settled();
-    await sizes.settled();
-  });
-  const sizeSeries = async (selectBytes: (size: Size) => number | undefined) =>
-    labelled(
-      'storage_cluster_id',
-      (await sizes.value()).flatMap(([name, size]) => {
-        const bytes = selectBytes(size);
-        return bytes === undefined ? [] : [[name, bytes] as const];
-      }),
-    );
-  metrics.onScrape(metrics.storageObjects, async () => labelled('resource', await objects.value()));
-  metrics.onScrape(metrics.storageSize, () => sizeSeries(({ bytes }) => bytes));
-  metrics.onScrape(metrics.storageSizeInUse, () => sizeSeries(({ inUse }) => inUse));
-  metrics.onScrape(metrics.storageQuota, () => sizeSeries(({ quota }) => quota));
-  metrics.onScrape(metrics.watchCacheLag, () => watchCache.lagMs / 1000);
-  metrics.onScrape(metrics.watchCacheWatchers, () => watchCache.watchers);
   metrics.onScrape(metrics.limitSpent, async () => labelled('limit', await limitRatios(store)));
-  metrics.onScrape(metrics.limitRefusals, () =>
-    labelled('limit', store.networkLimits.refusals.totals()),
-  );
   metrics.onScrape(metrics.mailOutbox, () => outbox.pending('mail').rows);
   metrics.onScrape(metrics.mailOutboxOldest, () => {
     const { since } = outbox.pending('mail');

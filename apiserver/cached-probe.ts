@@ -1,4 +1,4 @@
-import { minuteMs } from '../../../registry/schema/units.js';
+import { minuteMs } from '../registry/schema/units.js';
 
 /** How long a value stays fresh, in milliseconds. */
 const ttlMs = minuteMs;
