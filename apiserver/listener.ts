@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { badRequest, StatusError } from '../registry/status/status.js';
 import { ApiRequest, ApiResponse } from './http/message.js';
 import { isAwaitingRequest, respondToMalformed, servePipelined } from './http/pipeline.js';
-import type { TrustSource } from './requestheader/trust.js';
+import { type AuthoritySource, tlsAuthorities } from './requestheader/trust.js';
 
 /** The server's certificate and key; may change (RFC 8446 §4.4.2). */
 export interface ServingCertificate {
@@ -62,11 +62,11 @@ export class Listener {
     handlers: Handlers,
     bounds: ListenerLimits,
     certificate?: ServingCertificate,
-    proxies?: TrustSource,
+    authorities: readonly AuthoritySource[] = [],
   ) {
     this.#bounds = bounds;
     const options = optionsOf(bounds);
-    this.#http = certificate ? secure(options, certificate, proxies) : createServer(options);
+    this.#http = certificate ? secure(options, certificate, authorities) : createServer(options);
     this.#http.maxHeadersCount = 0;
     this.#http.keepAliveTimeout = 65_000;
     this.#http.setTimeout(idleTimeoutMs);
@@ -189,31 +189,32 @@ const ciphers = [
 ].join(':');
 
 /**
- * Front proxies authenticate in the handshake only. A resumed session would carry the result of
+ * Certificates are proved in the handshake only. A resumed session would carry the result of
  * verification with former CAs, and a renegotiation might change the certificate.
  */
 const noResumption = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION;
 
 /**
- * Open connections keep their certificate; new ones get the current one. With front proxies
- * configured, clients are asked for a certificate, which is optional.
+ * Open connections keep their certificate; new ones get the current one. With authorities of client
+ * certificates, clients are asked for one, which is optional.
  */
 function secure(
   options: ReturnType<typeof optionsOf>,
   certificate: ServingCertificate,
-  proxies: TrustSource | undefined,
+  authorities: readonly AuthoritySource[],
 ): SecureServer<typeof ApiRequest, typeof ApiResponse> {
+  const asksForCertificate = authorities.length > 0;
   const context = () => ({
     cert: certificate.cert,
     key: certificate.key,
     minVersion: certificate.minVersion,
     ciphers,
-    ...(proxies && {
-      ca: [...(proxies.current?.tlsAuthorities ?? [])],
+    ...(asksForCertificate && {
+      ca: tlsAuthorities(authorities),
       secureOptions: noResumption,
     }),
   });
-  const clientAuth = proxies ? { requestCert: true, rejectUnauthorized: false } : {};
+  const clientAuth = asksForCertificate ? { requestCert: true, rejectUnauthorized: false } : {};
   const server = createSecureServer({
     ...options,
     ...context(),
@@ -225,7 +226,7 @@ function secure(
     server.setSecureContext(context());
   };
   certificate.onChange(renew);
-  proxies?.onChange(renew);
+  for (const source of authorities) source.onChange(renew);
   return server;
 }
 

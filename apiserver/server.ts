@@ -50,7 +50,8 @@ import { Listener, lingerUntil, type ServingCertificate } from './listener.js';
 import { ApiPaths } from './request/api-paths.js';
 import { parseRequest, type ResourceRequestInfo } from './request/request-info.js';
 import { RequestHeaderAuthenticator } from './requestheader/authenticator.js';
-import type { TrustSource } from './requestheader/trust.js';
+import { ClientCertificates } from './requestheader/client-certificates.js';
+import type { AuthoritySource, TrustSource } from './requestheader/trust.js';
 import { type Api, createApi } from './router.js';
 import { isPageVisit, type Pages } from './static-pages.js';
 
@@ -68,6 +69,8 @@ interface ServerDependencies extends AccessLogParts {
   readonly authenticators: readonly Authenticator[];
   /** Trusted front proxies. Identity headers are ignored when unset. */
   readonly proxyTrust?: TrustSource;
+  /** The authorities of users with a client certificate; certificates name no one when unset. */
+  readonly clientAuthorities?: AuthoritySource;
   readonly authorizer: Authorizer;
   /** The ports of the kinds for a request; none by default. */
   readonly ports?: (req: ApiRequest, res: ApiResponse) => Ports;
@@ -78,6 +81,8 @@ interface ServerDependencies extends AccessLogParts {
   readonly authority?: AuthorityChanges;
   /** Health checks besides those of the server itself. */
   readonly checks?: readonly HealthCheck[];
+  /** Whether `metrics` are served at `/metrics` to those whom the authorizer permits. */
+  readonly servesMetrics?: boolean;
   /** The pages and their files; without them their paths are 404. */
   readonly pages?: Pages;
   /**
@@ -120,6 +125,7 @@ export class Server {
     this.#paths = new ApiPaths(
       parts.store.registry,
       parts.description.documents?.map(({ name }) => name),
+      parts.servesMetrics,
     );
     this.memory = new MemoryGuard(parts.store.settings.limits, parts.metrics?.memoryRefused);
     this.#inFlight = new InFlight(this.memory, parts.maxInFlight);
@@ -129,6 +135,7 @@ export class Server {
     this.#authentication = new Authentication(
       parts.authenticators,
       this.#frontProxy,
+      new ClientCertificates(parts.clientAuthorities),
       parts.metrics?.authenticationAttempts,
     );
     this.#authorization = new Authorization(parts.store, parts.authorizer);
@@ -225,6 +232,7 @@ export class Server {
    */
   listen(port: number, address: string, certificate?: ServingCertificate): Promise<AddressInfo> {
     const { limits } = this.#parts.store.settings;
+    const { proxyTrust, clientAuthorities } = this.#parts;
     const listener = new Listener(
       {
         serve: (req, res) =>
@@ -233,7 +241,7 @@ export class Server {
       },
       { maxHeaderBytes: limits.requestHeaderSize, timeoutMs: limits.requestTimeout },
       certificate,
-      this.#parts.proxyTrust,
+      [proxyTrust, clientAuthorities].filter((source) => source !== undefined),
     );
     this.#listeners.push(listener);
     return listener.listen(port, address);
@@ -306,6 +314,8 @@ export class Server {
           requestInfo.path,
           new URLSearchParams(req.url.split('?')[1]),
         );
+      case 'metrics':
+        return this.#sendMetrics(req, res);
       case 'provider':
         return this.#provider(req, res);
       case 'page':
@@ -318,6 +328,13 @@ export class Server {
         return this.#route(req, res);
     }
   };
+
+  async #sendMetrics(req: ApiRequest, res: ApiResponse): Promise<void> {
+    const { metrics } = this.#parts;
+    if (!metrics) throw noSuchPath();
+    const headers = ['Cache-Control', 'no-store', 'Content-Type', metrics.contentType];
+    this.#encoder.send(req, res, 200, Buffer.from(await metrics.text()), headers);
+  }
 
   #pageFiles(): Pages {
     if (!this.#pages) throw noSuchPath();

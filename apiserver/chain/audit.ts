@@ -11,7 +11,7 @@ export interface AuditSink {
 }
 
 /** Types of requests that are frequent and identify no one. */
-const unauditedTypes = new Set(['health', 'asset', 'page', 'discovery']);
+const unauditedTypes = new Set(['health', 'metrics', 'asset', 'page', 'discovery']);
 
 /** Formats a time for audit.k8s.io: RFC 3339 with microseconds. */
 const microTime = (milliseconds: number): string =>

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import cookieParser from 'cookie-parser';
-import type { Metrics } from '../../observability/metrics/metrics.js';
+import type { ApiServerMetrics } from '../../observability/metrics/api-server-metrics.js';
 import { withSpan } from '../../observability/tracer.js';
 import type { AuthenticationRequest, Authenticator } from '../../registry/authenticator.js';
 import type { Awaitable, Caller } from '../../registry/kind.js';
@@ -10,6 +10,7 @@ import { isBrowser } from '../http/headers.js';
 import type { ApiRequest, ParsedRequest } from '../http/message.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import type { RequestHeaderAuthenticator } from '../requestheader/authenticator.js';
+import type { ClientCertificates } from '../requestheader/client-certificates.js';
 import type { Step } from './step.js';
 
 const keepEncoded = (text: string): string => text;
@@ -48,26 +49,29 @@ export function requestsImpersonation({ headers }: IncomingMessage): boolean {
   return false;
 }
 
-type Attempts = Metrics['authenticationAttempts'];
+type Attempts = ApiServerMetrics['authenticationAttempts'];
 
 /**
- * Authenticates a request: the user of a trusted front proxy, else the first authenticator that
- * knows the credential. An invalid token is never anonymous
+ * Authenticates a request: the user of a trusted front proxy, else of a client certificate, else the
+ * first authenticator that knows the credential. An invalid credential is never anonymous
  * (docs/design/kubernetes.md#authentication).
  */
 export class Authentication {
   readonly #authenticators: readonly Authenticator[];
   readonly #frontProxy: RequestHeaderAuthenticator;
+  readonly #certificates: ClientCertificates;
   readonly #attempts: Attempts | undefined;
 
   /** `attempts` counts credentials by outcome; a request without one is not counted. */
   constructor(
     authenticators: readonly Authenticator[],
     frontProxy: RequestHeaderAuthenticator,
+    certificates: ClientCertificates,
     attempts?: Attempts,
   ) {
     this.#authenticators = authenticators;
     this.#frontProxy = frontProxy;
+    this.#certificates = certificates;
     this.#attempts = attempts;
   }
 
@@ -88,15 +92,25 @@ export class Authentication {
   caller(request: ApiRequest, bound: string | undefined, isRecheck = false): Awaitable<Caller> {
     if (requestsImpersonation(request)) throw forbidden('impersonation is not served');
     if (request.assertedHeaders) return this.#frontProxy.caller(request) ?? anonymous;
+    const certified = this.#certificates.caller(request.socket);
+    if (certified) return certified;
     const bearer = request.headers.authorization !== undefined;
     if (bearer && isBrowser(request)) throw forbidden('a browser’s request must not carry a token');
-    if (!bearer && request.headers.cookie === undefined) return anonymous;
+    if (!bearer && request.headers.cookie === undefined) return this.#anonymous(request);
     const attempts = isRecheck ? undefined : this.#attempts;
     return withSpan(
       'authenticate',
       () => this.#tryAuthenticators(new RequestCredentials(request, bound), bearer, attempts),
       ({ type }) => ({ 'vestibule.caller': type }),
     );
+  }
+
+  /** Returns who has no credential; throws 401 for a certificate that names no user and no proxy. */
+  #anonymous({ socket }: Pick<IncomingMessage, 'socket'>): Caller {
+    if (this.#certificates.isPresented(socket) && !this.#frontProxy.isTrusted(socket)) {
+      throw unauthorized();
+    }
+    return anonymous;
   }
 
   /** Counts the outcome of a credential in `attempts`; an unknown cookie is not counted. */
@@ -114,7 +128,7 @@ export class Authentication {
         return known;
       }
       if (bearer) throw unauthorized();
-      return anonymous;
+      return this.#anonymous(credentials.request);
     } catch (error) {
       const isFailure = error instanceof StatusError && error.code < 500;
       attempts?.inc({ result: isFailure ? 'failure' : 'error' });
@@ -133,7 +147,7 @@ export const boundName = ({ kind, name }: ResourceRequestInfo): string | undefin
  */
 function verifiesCredential(req: ParsedRequest): boolean {
   const { type } = req.requestInfo;
-  if (type === 'review') return true;
+  if (type === 'review' || type === 'metrics') return true;
   if (type === 'health' || type === 'provider') return false;
   return req.headers.authorization !== undefined || requestsImpersonation(req);
 }

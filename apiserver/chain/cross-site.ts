@@ -62,6 +62,7 @@ export const checkOrigin =
     const isApi =
       requestInfo.type === 'resource' ||
       requestInfo.type === 'discovery' ||
+      requestInfo.type === 'metrics' ||
       requestInfo.type === 'review';
     refuseCrossSite(req, origin, isApi);
   };

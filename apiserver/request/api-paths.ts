@@ -17,11 +17,16 @@ export class ApiPaths {
    */
   readonly #trailingSlash: ReadonlyMap<string, string>;
 
+  /** Whether `/metrics` is served. */
+  readonly hasMetrics: boolean;
+
   /** `more` are the names of further documents, which are served below all paths of the API. */
   constructor(
     { group, versions }: Pick<Registry, 'group' | 'versions'>,
     more: readonly string[] = [],
+    hasMetrics = false,
   ) {
+    this.hasMetrics = hasMetrics;
     const roots = [
       '/api',
       '/api/v1',

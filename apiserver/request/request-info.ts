@@ -41,7 +41,7 @@ export interface ObjectRequestInfo extends ResourceRequestInfo {
 
 /** A parsed request for anything else; `type` is the policy's name for it. */
 export interface NonResourceRequestInfo {
-  readonly type: 'discovery' | 'review' | 'health' | 'page' | 'asset' | 'provider';
+  readonly type: 'discovery' | 'review' | 'health' | 'metrics' | 'page' | 'asset' | 'provider';
   readonly path: string;
   readonly query: Query;
   /** Whether it is a watch of the namespaces. */
@@ -66,7 +66,7 @@ export const reviewPaths: ReadonlyMap<string, string> = new Map([
   ['/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', 'SelfSubjectRulesReview'],
 ]);
 /** The paths of health checks. */
-export const healthPath = /^\/(livez|readyz|healthz)(\/[a-z]+)?$/;
+export const healthPath = /^\/(livez|readyz|healthz)(\/[a-z0-9-]+)?$/;
 const pagePath =
   /^\/(interaction\/[a-z2-7]{32}|account|policy|console(\/[\w\-.~]+){0,3}|mailbox|recovery|invitation|\.well-known\/passkey-endpoints)?$/;
 
@@ -83,7 +83,10 @@ const withWatch = (query: Query): Query => new Map([...query, ['watch', 'true']]
 const eventsPaths = ['/api/v1/events', '/api/v1/namespaces/default/events'];
 
 /** What a request is parsed from. */
-type RequestLine = Required<Pick<IncomingMessage, 'method' | 'url' | 'headers'>>;
+interface RequestLine extends Pick<IncomingMessage, 'headers'> {
+  readonly method: string;
+  readonly url: string;
+}
 
 /** Parses method and target; 400, 404, 405 or 406. */
 export function parseRequest(
@@ -148,10 +151,11 @@ function otherType(
 /** Returns the policy's name of a path; undefined for others. */
 export function typeOfPath(
   path: string,
-  { documents }: ApiPaths,
+  { documents, hasMetrics }: ApiPaths,
 ): NonResourceRequestInfo['type'] | undefined {
   if (documents.has(path) || namespacePath.test(path)) return 'discovery';
   if (healthPath.test(path)) return 'health';
+  if (hasMetrics && path === '/metrics') return 'metrics';
   if (pagePath.test(path)) return 'page';
   return path.startsWith('/assets/') ? 'asset' : undefined;
 }

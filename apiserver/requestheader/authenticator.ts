@@ -1,30 +1,11 @@
-import { X509Certificate } from 'node:crypto';
-import { type DetailedPeerCertificate, TLSSocket } from 'node:tls';
+import { TLSSocket } from 'node:tls';
 import type { Log } from '../../observability/log.js';
 import type { Caller } from '../../registry/kind.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
-import { type Chain, type Period, trustedPeriods } from './chain.js';
 import { identityHeaderPattern, removeHeaders, userOf } from './headers.js';
+import { isValidNow, type Peer, peerOf, periodsOf } from './peer.js';
 import type { ProxyTrust, TrustSource } from './trust.js';
 
-/**
- * The peer of a connection: the certificates of its handshake, evaluated with the current trust.
- */
-interface Peer {
-  /**
-   * The peer's certificate and those that lead to a CA, as far as they were sent or TLS knew them.
-   */
-  readonly presented: Chain;
-  /** The chains whose last certificate a CA may have signed, according to TLS. */
-  readonly chains: readonly Chain[];
-  /** The certificate's common name, if it has exactly one. */
-  readonly name: string | undefined;
-  trust?: ProxyTrust;
-  periods: readonly Period[];
-}
-
-/** The maximum number of certificates of a chain. */
-const maxChainLength = 8;
 const messagePrefix = 'ignored identity headers: the client certificate ';
 const refusals = {
   expired: `${messagePrefix}has expired or is not yet valid`,
@@ -67,7 +48,7 @@ export class RequestHeaderAuthenticator {
   takeIdentityHeaders(req: ApiRequest, res: ApiResponse): void {
     const assertedHeaders = removeHeaders(req, this.#pattern);
     if (!assertedHeaders) return;
-    if (!this.#isTrusted(req.socket)) return this.#endUnverified(req, res);
+    if (!this.isTrusted(req.socket)) return this.#endUnverified(req, res);
     req.assertedHeaders = assertedHeaders;
     if (this.caller(req)) {
       removeHeaders(req, browserHeaders);
@@ -81,7 +62,7 @@ export class RequestHeaderAuthenticator {
     const { assertedHeaders, socket } = req;
     const trust = this.#source?.current;
     const user =
-      assertedHeaders && trust && this.#isTrusted(socket)
+      assertedHeaders && trust && this.isTrusted(socket)
         ? userOf(assertedHeaders, trust)
         : undefined;
     return user && { type: 'ClusterUser', ...user };
@@ -100,25 +81,23 @@ export class RequestHeaderAuthenticator {
    * Reports whether the peer is a trusted front proxy, by its certificate and the current CAs,
    * regardless of the age of the connection.
    */
-  #isTrusted(socket: object): boolean {
+  isTrusted(socket: object): boolean {
     const trust = this.#source?.current;
     if (!trust || !(socket instanceof TLSSocket)) return false;
     const peer = this.#peers.get(socket) ?? peerOf(socket);
     if (!peer) return false;
     this.#peers.set(socket, peer);
     if (peer.trust !== trust) this.#evaluate(peer, trust);
-    const now = Date.now();
-    return peer.periods.some(({ from, until }) => from <= now && now <= until);
+    return isValidNow(peer);
   }
 
   #evaluate(peer: Peer, trust: ProxyTrust): void {
     const isAllowed =
       trust.allowedNames.length === 0 ||
-      (peer.name !== undefined && trust.allowedNames.includes(peer.name));
+      (peer.commonName !== undefined && trust.allowedNames.includes(peer.commonName));
     peer.trust = trust;
-    peer.periods = isAllowed ? trustedPeriods(peer.chains, trust.certificates) : [];
-    const now = Date.now();
-    if (!peer.periods.some(({ from, until }) => from <= now && now <= until)) {
+    peer.periods = isAllowed ? periodsOf(peer, trust) : [];
+    if (!isValidNow(peer)) {
       this.#log.warn(
         { serial: peer.presented[0]!.serialNumber },
         isAllowed ? refusalOf(peer) : refusals.notAllowed,
@@ -129,52 +108,3 @@ export class RequestHeaderAuthenticator {
 
 const refusalOf = ({ periods }: Peer): string =>
   periods.length > 0 ? refusals.expired : refusals.untrusted;
-
-/** Returns the peer's certificate chain; undefined if there is none or it cannot be parsed. */
-function peerOf(socket: TLSSocket): Peer | undefined {
-  const first = socket.getPeerCertificate(true);
-  if (!first?.raw) return undefined;
-  const name: unknown = first.subject.CN; // an array if there are several
-  const presented = new Set<DetailedPeerCertificate>();
-  for (
-    let one: DetailedPeerCertificate | undefined = first;
-    one?.raw && !presented.has(one) && presented.size < maxChainLength;
-    one = one.issuerCertificate
-  ) {
-    presented.add(one);
-  }
-  try {
-    const chain = [...presented].map(({ raw }) => new X509Certificate(raw));
-    return {
-      presented: chain,
-      chains: chainsOf(chain, socket),
-      name: typeof name === 'string' ? name : undefined,
-      periods: [],
-    };
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * TLS verification errors that depend on the CAs at the handshake or on the time. They are
- * evaluated for each request; all other errors are final.
- */
-const recheckedErrors = new Set([
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'CERT_NOT_YET_VALID',
-  'CERT_HAS_EXPIRED',
-]);
-
-/**
- * Returns the candidate chains towards a CA: all that TLS verified, otherwise the certificate
- * alone, which a CA may have signed directly.
- */
-function chainsOf(presented: Chain, { authorized, authorizationError }: TLSSocket): Chain[] {
-  if (authorized) return presented.map((_, i) => presented.slice(0, i + 1));
-  return recheckedErrors.has(String(authorizationError)) ? [presented.slice(0, 1)] : [];
-}

@@ -15,24 +15,26 @@ export interface ProxySettings {
   readonly uidHeaders: readonly string[];
 }
 
-/** Parsed settings. Any change creates a new object. */
-export interface ProxyTrust extends ProxySettings {
-  /** The parsed CA certificates. */
+/** CA certificates of TLS clients. Any change creates a new object. */
+export interface Authorities {
+  /** The CA certificates, in PEM. */
+  readonly authorities: string;
+  /** The same, parsed. */
   readonly certificates: readonly X509Certificate[];
-  /**
-   * The CA certificates (PEM) that TLS uses to request and verify client certificates. CAs that
-   * share a subject are left out: OpenSSL might check a signature with the wrong key, and Node
-   * would then end the connection. Certificates that such a CA signed directly are verified here.
-   */
-  readonly tlsAuthorities: readonly string[];
 }
 
-/** A source of trust, which may change at any time and may be empty at first. */
-export interface TrustSource {
-  readonly current: ProxyTrust | undefined;
+/** Parsed settings. */
+export interface ProxyTrust extends ProxySettings, Authorities {}
+
+/** A source of CA certificates, which may change at any time and may be empty at first. */
+export interface AuthoritySource<Current extends Authorities = Authorities> {
+  readonly current: Current | undefined;
   /** Calls the listener after each change. */
   onChange(listener: () => void): void;
 }
+
+/** A source of trust in front proxies. */
+export type TrustSource = AuthoritySource<ProxyTrust>;
 
 /** Headers that this service or HTTP uses, which therefore cannot be identity headers. */
 const reservedHeaders = [
@@ -87,9 +89,9 @@ export function headerNameProblem(name: string, isPrefix = false): string | unde
     : `${name} would replace ${reserved}${reserved.endsWith('-') ? '…' : ''}, which has another meaning`;
 }
 
-/** Parses settings; throws an Error with the problem. */
-export function parseProxySettings(settings: ProxySettings): ProxyTrust {
-  const blocks = settings.authorities.match(pemBlock) ?? [];
+/** Parses CA certificates in PEM; throws an Error with the problem. */
+export function parseAuthorities(pem: string): Authorities {
+  const blocks = pem.match(pemBlock) ?? [];
   if (blocks.length === 0) throw new Error('it contains no PEM certificate');
   const certificates = blocks.map((block, i) => {
     try {
@@ -101,12 +103,24 @@ export function parseProxySettings(settings: ProxySettings): ProxyTrust {
   if (!certificates.some(({ ca }) => ca)) {
     throw new Error('none of the certificates is a CA certificate');
   }
+  return { authorities: blocks.join('\n'), certificates };
+}
+
+/** Parses settings; throws an Error with the problem. */
+export const parseProxySettings = (settings: ProxySettings): ProxyTrust => ({
+  ...settings,
+  ...parseAuthorities(settings.authorities),
+});
+
+/**
+ * Returns the CA certificates (PEM) that TLS uses to request and verify client certificates. CAs that
+ * share a subject are left out: OpenSSL might check a signature with the wrong key, and Node would
+ * then end the connection. Certificates that such a CA signed directly are verified for each request.
+ */
+export function tlsAuthorities(sources: readonly AuthoritySource[]): string[] {
+  const all = sources.flatMap(({ current }) => current?.certificates ?? []);
+  const distinct = [...new Map(all.map((one) => [one.fingerprint256, one])).values()];
   const subjectCount = (name: string): number =>
-    certificates.filter(({ subject }) => subject === name).length;
-  return {
-    ...settings,
-    authorities: blocks.join('\n'),
-    certificates,
-    tlsAuthorities: blocks.filter((_, i) => subjectCount(certificates[i]!.subject) === 1),
-  };
+    distinct.filter(({ subject }) => subject === name).length;
+  return distinct.filter(({ subject }) => subjectCount(subject) === 1).map(String);
 }
