@@ -1,4 +1,4 @@
-import type { AnyKind, Awaitable, Caller, Decision, KindObject } from './kind.js';
+import type { AnyKind, Awaitable, Caller, Decision, KindObject, Verb } from './kind.js';
 import type { Details } from './status/status.js';
 
 type Texts = Readonly<Record<string, string>>;
@@ -11,9 +11,11 @@ export interface AuthorizationAttributes {
   readonly caller: Caller;
   /**
    * A verb, an action's subresource as `<resource>/<subresource>`, or one of register, signUp, signIn,
-   * share, discovery, health, page, provider.
+   * share, discovery, health, metrics, page, provider.
    */
   readonly action: string;
+  /** The verb of a request for objects; for an action, that of its method. */
+  readonly verb?: Verb;
   readonly kind?: AnyKind;
   readonly name?: string;
   /** The object, if it exists and was read. */
@@ -82,12 +84,6 @@ export interface Authorizer {
     | ((all: readonly AuthorizationAttributes[]) => Promise<LoadedEntities> | undefined)
     | undefined;
 }
-
-/** Returns an authorizer that records nothing. */
-export const authorizerOf = (decide: Authorizer['decideQuietly']): Authorizer => ({
-  decide: (attributes) => decide(attributes),
-  decideQuietly: decide,
-});
 
 /** Returns the attributes with the facts that the rules mention. */
 export function loaded(

@@ -30,7 +30,7 @@ export interface AuthorizedTarget {
   /** Whether it came from a cache, so that only a commit proves it. */
   readonly fromCache?: boolean;
   /** Authorizes the request for the current object; throws if it is refused. */
-  readonly authorize: (stored: EncodedObject | undefined) => Decision;
+  readonly authorize: (stored: EncodedObject | undefined) => Awaitable<Decision>;
 }
 
 /**

@@ -5,7 +5,7 @@ import type {
   Recorded,
 } from '../../registry/authorizer.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
-import type { AnyKind, Caller, Decision, KindObject } from '../../registry/kind.js';
+import type { AnyKind, Caller, Decision, KindObject, Verb } from '../../registry/kind.js';
 import { unauthorized } from '../../registry/status/status.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
@@ -84,6 +84,7 @@ export const isForObject = (
 export class ObjectAttributes implements AuthorizationAttributes {
   readonly caller: Caller;
   readonly action: string;
+  readonly verb: Verb;
   readonly kind: AnyKind;
   readonly name: string;
   readonly facts: Readonly<Record<string, unknown>>;
@@ -97,6 +98,7 @@ export class ObjectAttributes implements AuthorizationAttributes {
   ) {
     this.caller = caller;
     this.action = actionOf(requestInfo);
+    this.verb = requestInfo.verb;
     this.kind = requestInfo.kind;
     this.name = name;
     this.facts = facts;

@@ -1,6 +1,7 @@
 import {
   type AuthorizationAttributes,
   type Authorizer,
+  loaded as loadedFor,
   type Recorded,
   refusalMessage,
 } from '../../registry/authorizer.js';
@@ -60,7 +61,7 @@ export class Authorization {
         mayCreate: isApply(req),
       });
     } else {
-      const authorized = this.authorizeNonResource(requestInfo, originOf(req));
+      const authorized = await this.authorizeNonResource(requestInfo, caller, originOf(req));
       req.authorized = requestInfo.type === 'review' ? { ...authorized, caller } : authorized;
     }
   };
@@ -104,9 +105,10 @@ export class Authorization {
   /** Returns the same for other requests. */
   canDoNonResource(
     requestInfo: NonResourceRequestInfo,
+    caller: Caller,
     origin: RequestOrigin,
   ): Promise<AccessReviewResult> {
-    return reviewResult(() => this.authorizeNonResource(requestInfo, origin));
+    return reviewResult(() => this.authorizeNonResource(requestInfo, caller, origin));
   }
 
   #authorizeResource(context: AuthorizationRequestContext): Awaitable<AuthorizedResourceRequest> {
@@ -213,28 +215,31 @@ export class Authorization {
     const outcome = outcomeOf(this.#authorizer, context);
     const base = { requestInfo, caller, facts, decision, ...outcome, entities };
     if (!target) return base;
-    const reauthorize = (current: EncodedObject | undefined): Decision =>
-      this.#authorizeObject(context, current).decision;
+    const reauthorize = async (current: EncodedObject | undefined): Promise<Decision> =>
+      (await this.#authorizeCurrent(context, current)).decision;
     return { ...base, target, reauthorize };
   }
 
-  /** Authorizes other requests, for any caller. */
-  authorizeNonResource(
+  /** Authorizes other requests, for any caller except for metrics. */
+  async authorizeNonResource(
     requestInfo: NonResourceRequestInfo,
+    caller: Caller,
     { site, network }: RequestOrigin,
-  ): AuthorizedRequest {
+  ): Promise<AuthorizedRequest> {
     const action = requestInfo.type === 'review' ? 'discovery' : requestInfo.type;
-    const decision = this.#authorizer.decide({
-      caller: anonymous,
+    const attributes = {
+      caller: action === 'metrics' ? caller : anonymous,
       action,
       facts: {
         path: requestInfo.path,
         ...(site !== undefined && { site }),
         ...(network && { network }),
       },
-    });
-    if (!decision.allowed) throw withDecision(forbidden(refusalMessage(decision)), decision);
-    return { requestInfo, caller: anonymous, decision };
+    };
+    const decision = this.#authorizer.decide(await loadedFor(this.#authorizer, attributes));
+    if (decision.allowed) return { requestInfo, caller: attributes.caller, decision };
+    const isUnknown = action === 'metrics' && caller.type === 'Anonymous';
+    throw withDecision(isUnknown ? unauthorized() : forbidden(refusalMessage(decision)), decision);
   }
 
   /** Returns whether the caller may see one object of a list or watch. */
@@ -249,8 +254,8 @@ export class Authorization {
   canSeeAll(authorized: AuthorizedResourceRequest): boolean {
     const { requestInfo, caller, facts = noFacts, entities } = authorized;
     const action = actionOf(requestInfo);
-    const { kind } = requestInfo;
-    const attributes = { caller, action, kind, facts, entities, every: true };
+    const { kind, verb } = requestInfo;
+    const attributes = { caller, action, verb, kind, facts, entities, every: true };
     return this.#authorizer.decideQuietly(attributes).allowed;
   }
 
@@ -262,13 +267,14 @@ export class Authorization {
     authorized: AuthorizedResourceRequest,
     stored: EncodedObject,
   ): AuthorizedResourceRequest | undefined {
-    const decide = (one: EncodedObject): Decision =>
-      this.#authorizer.decide(objectAttributes(authorized, one), 'permission');
+    const decide = (one: EncodedObject, prepared = authorized): Decision =>
+      this.#authorizer.decide(objectAttributes(prepared, one), 'permission');
     const decision = decide(stored);
     if (!decision.allowed) return undefined;
     const { kind } = authorized.requestInfo;
-    const reauthorize = (current: EncodedObject | undefined): Decision => {
-      const now = current ? decide(current) : decision;
+    const reauthorize = async (current: EncodedObject | undefined): Promise<Decision> => {
+      const prepared = current && (await this.loadFor(authorized, [current]));
+      const now = current ? decide(current, prepared) : decision;
       if (!now.allowed) throw forbidden(refusalMessage(now), kind, stored.name);
       return now;
     };
@@ -279,6 +285,14 @@ export class Authorization {
   #decideObject(context: ObjectRequestContext, target: EncodedObject | undefined): Decision {
     const attributes = new ObjectAttributes(context, target, context.requestInfo.name);
     return decideFor(context, this.#authorizer, attributes, 'permission');
+  }
+
+  /** Authorizes a request again for the current object, with the facts of now. */
+  #authorizeCurrent(
+    context: ObjectRequestContext,
+    current: EncodedObject | undefined,
+  ): Awaitable<AuthorizedResourceRequest> {
+    return this.#withEntities(context, current, (loaded) => this.#authorizeObject(loaded, current));
   }
 
   #authorizeObject(
@@ -363,8 +377,9 @@ export class Authorization {
     recorded?: Recorded,
   ): Decision {
     const { requestInfo, caller, facts, entities } = context;
-    const { kind } = requestInfo;
-    const attributes = { caller, action: actionOf(requestInfo), kind, facts, entities, ...scope };
+    const { kind, verb } = requestInfo;
+    const action = actionOf(requestInfo);
+    const attributes = { caller, action, verb, kind, facts, entities, ...scope };
     return decideFor(context, this.#authorizer, attributes, recorded);
   }
 }

@@ -8,6 +8,7 @@ import type { AuthorizedResourceRequest } from '../http/message.js';
 import {
   type AuthorizationRequestContext,
   actionOf,
+  collectionVerbs,
   objectAttributes,
   selectorOf,
 } from './authorization-attributes.js';
@@ -40,24 +41,30 @@ function questionsOf(
   context: AuthorizationRequestContext,
   target: EncodedObject | undefined,
 ): AuthorizationAttributes[] {
-  const { requestInfo, caller, facts } = context;
-  const { kind, name } = requestInfo;
+  const { requestInfo, caller, facts, mayCreate } = context;
+  const { kind, name, verb } = requestInfo;
   const own = kind.owner && caller.type === 'Account' ? caller.account : undefined;
   const selected = name === undefined ? selectorOf(requestInfo) : undefined;
-  const asked = (action: string, scope: object): AuthorizationAttributes => ({
+  const asked = (scope: object): AuthorizationAttributes => ({
     caller,
-    action,
+    action: actionOf(requestInfo),
+    verb,
     kind,
     facts,
     ...scope,
   });
   if (name !== undefined) {
-    const object = target && { object: target.object };
-    return [actionOf(requestInfo), 'get'].map((action) => asked(action, { name, ...object }));
+    const one = { name, ...(target && { object: target.object }) };
+    return [
+      asked(one),
+      asked({ ...one, action: 'get', verb: 'get' }),
+      ...(mayCreate && !target ? [asked({ action: 'create', verb: 'create' })] : []),
+    ];
   }
   return [
     {},
     { owner: selected?.owner ?? own },
     ...(selected?.name === undefined ? [] : [{ name: selected.name }]),
-  ].map((scope) => asked(actionOf(requestInfo), scope));
+    ...(collectionVerbs.has(verb) ? [{ every: true }] : []),
+  ].map(asked);
 }

@@ -33,12 +33,13 @@ async function authorizeOutcome(
   object: KindObject,
   provisional: boolean,
 ): Promise<Decision> {
-  const { kind } = requestInfo;
+  const { kind, verb } = requestInfo;
   const { name } = object.metadata;
   const action = actionOf(requestInfo);
   const attributes = await loaded(authorizer, {
     caller,
     action,
+    verb,
     kind,
     name,
     object,

@@ -107,7 +107,7 @@ export class SelfSubjectReviews {
     const { path = '', verb = '' } = nonResourceAttributes ?? {};
     const type = typeOfPath(path, this.#paths);
     return type && ['get', 'head'].includes(verb)
-      ? this.#authorization.canDoNonResource({ type, path, query: emptyQuery }, origin)
+      ? this.#authorization.canDoNonResource({ type, path, query: emptyQuery }, caller, origin)
       : denied('there is nothing to be done there');
   }
 
@@ -139,7 +139,7 @@ export class SelfSubjectReviews {
     for (const [type, nonResourceURLs] of entriesOf(otherPaths)) {
       const [path] = nonResourceURLs;
       const request = { type, path, query: emptyQuery };
-      if ((await this.#authorization.canDoNonResource(request, origin)).allowed) {
+      if ((await this.#authorization.canDoNonResource(request, caller, origin)).allowed) {
         nonResourceRules.push({ verbs: ['get'], nonResourceURLs });
       }
     }
@@ -162,7 +162,7 @@ export class SelfSubjectReviews {
     if (!found.verbs.includes(verb)) return denied('that verb is not offered');
     if (resource === 'namespaces') {
       const request = { type: 'discovery', path: namespacesPath, query: emptyQuery } as const;
-      return this.#authorization.canDoNonResource(request, origin);
+      return this.#authorization.canDoNonResource(request, caller, origin);
     }
     const { eventKind } = this.#registry;
     return eventKind

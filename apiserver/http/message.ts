@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import type { LoadedEntities } from '../../registry/authorizer.js';
 import type { OutcomeAuthorizer } from '../../registry/call-facts.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
-import type { Caller, Decision } from '../../registry/kind.js';
+import type { Awaitable, Caller, Decision } from '../../registry/kind.js';
 import type { DecisionSummary } from '../../registry/status/status.js';
 import type { AssertedHeaders } from '../request/asserted-user.js';
 import type {
@@ -24,7 +24,7 @@ export interface AuthorizedRequest<Info extends RequestInfo = RequestInfo> {
   /** Whether the target came from a cache, so that only a commit proves it. */
   readonly fromCache?: boolean;
   /** Authorizes the request for the current target; throws if it is refused. */
-  readonly reauthorize?: (target: EncodedObject | undefined) => Decision;
+  readonly reauthorize?: (target: EncodedObject | undefined) => Awaitable<Decision>;
   /** Authorizes a change again for what it makes. */
   readonly outcome?: OutcomeAuthorizer;
   /** Further facts for the policy. */

@@ -1,16 +1,12 @@
 import { createLog, type Log } from '../../observability/log.js';
-import type { Action } from '../../registry/action.js';
+import type { ApiServerMetrics } from '../../observability/metrics/api-server-metrics.js';
 import type { Authenticator } from '../../registry/authenticator.js';
-import {
-  type AuthorizationAttributes,
-  type Authorizer,
-  authorizerOf,
-} from '../../registry/authorizer.js';
-import type { AnyKind, Decision, Ports, Settings } from '../../registry/kind.js';
-import { defaultsOf, type Limits, serverLimits } from '../../registry/limits/limit-settings.js';
+import type { Authorizer } from '../../registry/authorizer.js';
+import type { Ports, Settings } from '../../registry/kind.js';
+import { defaultsOf, serverLimits } from '../../registry/limits/limit-settings.js';
 import { minuteMs } from '../../registry/schema/units.js';
-import { Controller, type Reconciler } from '../../registry/store/controller.js';
-import { Outbox, type Worker } from '../../registry/store/outbox.js';
+import { Controller } from '../../registry/store/controller.js';
+import { Outbox } from '../../registry/store/outbox.js';
 import { Registry } from '../../registry/store/registry.js';
 import { Store } from '../../registry/store/store.js';
 import { StoredVersions } from '../../registry/store/stored-versions.js';
@@ -20,64 +16,17 @@ import { Keys, newKeys } from '../../security/keyring.js';
 import { isLoopback } from '../../security/loopback.js';
 import { startCompactor } from '../../storage/compactor.js';
 import { readEpoch } from '../../storage/epoch.js';
-import type { Storage } from '../../storage/storage.js';
-import type { ApiDescription, SecurityScheme } from '../discovery/api-description.js';
-import { storageCheck } from '../health.js';
+import type { AuditSink } from '../chain/audit.js';
+import type { SecurityScheme } from '../discovery/api-description.js';
+import { type HealthCheck, storageCheck } from '../health.js';
 import { freePort } from '../http/free-port.js';
 import type { ServingCertificate } from '../listener.js';
 import { Server } from '../server.js';
+import { observeServer } from '../server-metrics.js';
 import { bearerToken } from './bearer-token.js';
-
-/** What a server serves, from where, and to whom; only kinds and storage are required. */
-export interface ApiServerOptions {
-  /** The kinds, all of one API group and version. */
-  readonly kinds: readonly AnyKind[];
-  /** The store, which is closed with the server, or when the start fails. */
-  readonly storage: Storage;
-  readonly actions?: readonly Action[];
-  /** The port; by default, and if it is 0, a free one. */
-  readonly port?: number;
-  /** The address to listen on; 127.0.0.1 by default. */
-  readonly address?: string;
-  /** The origin under which clients reach the server; by default that of address and port. */
-  readonly baseURL?: string;
-  /**
-   * Certificate and key in PEM, for https instead of http; `onChange` announces renewed ones. kubectl
-   * sends tokens by https only.
-   */
-  readonly certificate?: Pick<ServingCertificate, 'cert' | 'key'> & Partial<ServingCertificate>;
-  /**
-   * The token of the only user, `operator`, who may do everything. Without it and without
-   * authenticators, anyone who reaches the server may, and it listens on loopback only.
-   */
-  readonly token?: string;
-  /** Who asks, instead of the user of `token`; the first that knows a credential decides. */
-  readonly authenticators?: readonly Authenticator[];
-  /** Who may do what. By default everyone who is authenticated may do everything. */
-  readonly authorize?: (attributes: AuthorizationAttributes) => Decision;
-  /** The keys that seal continue tokens and outbox rows; by default new ones for each start. */
-  readonly keys?: Keys;
-  /** What kinds need from other components; `Ports` is extended by declaration merging. */
-  readonly ports?: Partial<Ports>;
-  /** Settings that kinds added to `Settings` by declaration merging. */
-  readonly settings?: Partial<Settings>;
-  /** The workers that run outbox rows. */
-  readonly workers?: readonly Worker[];
-  /** What brings objects to what they ask for: a controller each. */
-  readonly reconcilers?: readonly Reconciler<AnyKind>[];
-  /** Limits that differ from their defaults. */
-  readonly limits?: Partial<Limits>;
-  /** How long each revision stays readable at least, in milliseconds; 5 minutes by default. */
-  readonly compactionIntervalMs?: number;
-  /** The name of the server in events and managed fields; by default the group up to its first dot. */
-  readonly component?: string;
-  /** The version of the server's own code. */
-  readonly release?: string;
-  /** The title and description of the OpenAPI documents. */
-  readonly description?: Pick<ApiDescription, 'title' | 'description' | 'license'>;
-  /** By default warnings and errors on standard error. */
-  readonly log?: Log;
-}
+import { clientAuthorities, proxyTrust } from './client-authority.js';
+import type { ApiServerOptions } from './options.js';
+import { waitingAuthorizer } from './waiting-authorizer.js';
 
 /** A running server. */
 export interface ApiServer {
@@ -97,6 +46,7 @@ interface StartContext {
   readonly log: Log;
   readonly authenticators: readonly Authenticator[];
   readonly authorizer: Authorizer;
+  readonly metrics: ApiServerMetrics | undefined;
   readonly disposables: DisposableStack;
 }
 
@@ -126,7 +76,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const disposables = new DisposableStack();
   disposables.add(() => options.storage.close());
   try {
-    return await start(contextOf(options, disposables));
+    return await start(await contextOf(options, disposables));
   } catch (error) {
     await disposables.release().catch(() => {
       /* The first error says more. */
@@ -135,32 +85,73 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   }
 }
 
-function contextOf(options: ApiServerOptions, disposables: DisposableStack): StartContext {
+async function contextOf(
+  options: ApiServerOptions,
+  disposables: DisposableStack,
+): Promise<StartContext> {
   const { token, kinds } = options;
+  checkOptions(options);
   const authenticators =
     options.authenticators ??
     (token === undefined ? [] : [bearerToken(token, { user: 'operator' })]);
+  const log = options.log ?? createLog('warn');
   return {
     options,
     component: options.component ?? kinds[0]?.group.split('.')[0] ?? '',
     keys: options.keys ?? new Keys(newKeys()),
-    log: options.log ?? createLog('warn'),
+    log,
     authenticators,
-    authorizer: authorizerOf(
-      options.authorize ?? permitAll({ anonymous: authenticators.length === 0 }),
-    ),
+    authorizer: options.authorize
+      ? waitingAuthorizer(options.authorize)
+      : permitAll({ anonymous: authenticators.length === 0 }),
+    // Slow to load, and of use to few.
+    metrics: options.metrics
+      ? new (await import('../../observability/metrics/api-server-metrics.js')).ApiServerMetrics(
+          log,
+        )
+      : undefined,
     disposables,
   };
 }
 
+/** The checks that every server has. */
+const ownChecks = ['ping', 'storage', 'startup', 'shutdown'];
+
+/** Throws an Error for options that contradict each other, with what to set. */
+function checkOptions({
+  requestHeader,
+  clientCA,
+  certificate,
+  authorize,
+  checks = [],
+}: ApiServerOptions): void {
+  const option = requestHeader ? 'requestHeader' : clientCA && 'clientCA';
+  if (option && !certificate) {
+    throw new Error(`${option} needs certificate: users and proxies show theirs over TLS`);
+  }
+  if (option && !authorize) {
+    throw new Error(
+      `${option} needs authorize: without it, everyone of that authority could change everything`,
+    );
+  }
+  const names = [...ownChecks, ...checks.map(({ name }) => name)];
+  const wrong = names.find((name, i) => !/^[a-z0-9-]+$/.test(name) || names.indexOf(name) < i);
+  if (wrong !== undefined) {
+    throw new Error(
+      `a health check has a name of its own of lower-case letters, digits and - (got "${wrong}")`,
+    );
+  }
+}
+
 /** Returns an authorizer that permits everything to those who are known, or also to anyone. */
-const permitAll =
-  ({ anonymous }: { anonymous: boolean }): Authorizer['decideQuietly'] =>
-  ({ caller, action }) => ({
+function permitAll({ anonymous }: { anonymous: boolean }): Authorizer {
+  const decide: Authorizer['decideQuietly'] = ({ caller, action }) => ({
     allowed:
       anonymous || caller.type !== 'Anonymous' || action === 'discovery' || action === 'health',
     reasons: [],
   });
+  return { decide, decideQuietly: decide };
+}
 
 /** Reports whether anyone who reaches the server may do everything. */
 const isOpen = ({ options, authenticators }: StartContext): boolean =>
@@ -175,13 +166,25 @@ async function start(context: StartContext): Promise<ApiServer> {
   const compaction = { intervalMs: options.compactionIntervalMs ?? 5 * minuteMs };
   disposables.add(startCompactor(options.storage, compaction));
   const server = createServer(context, store, endpoint);
-  disposables.add(() => server.stop());
+  disposables.add(() => server.stop({ delayMs: options.shutdownDelayMs ?? 0 }));
+  if (context.metrics) observe(context, context.metrics, server, store);
   const { address, port } = endpoint;
   await server.listen(port, address, certificateOf(options));
   server.ready();
   const host = address.includes(':') ? `[${address}]` : address;
   const url = `${schemeOf(options)}://${host}:${port}`;
   return { url, store, stop: () => disposables.release() };
+}
+
+/** Reads at each scrape what the server does, and when its certificate expires. */
+function observe(
+  { options: { certificate }, disposables }: StartContext,
+  metrics: ApiServerMetrics,
+  server: Server,
+  store: Store,
+): void {
+  observeServer(metrics, { server, store }, disposables);
+  if (certificate) metrics.certificates.set('serving', () => certificate.cert);
 }
 
 const schemeOf = ({ certificate }: ApiServerOptions) => (certificate ? 'https' : 'http');
@@ -274,8 +277,28 @@ const bearer: SecurityScheme = {
   description: 'A token that this server knows (RFC 6750 §2.1).',
 };
 
+/** Returns a sink whose failures are logged and counted: no request waits for it or fails by it. */
+function auditTo(
+  sink: AuditSink,
+  { log, metrics }: Pick<StartContext, 'log' | 'metrics'>,
+): AuditSink {
+  return {
+    write(event) {
+      try {
+        sink.write(event);
+        metrics?.auditEvents.inc();
+      } catch (error) {
+        metrics?.auditErrors.inc({ plugin: 'sink' });
+        log.error({ err: error }, 'audit event is lost');
+      }
+    },
+  };
+}
+
 function createServer(context: StartContext, store: Store, { baseURL }: Endpoint): Server {
-  const { options, component, keys, log, authenticators, authorizer } = context;
+  const { options, component, keys, log, authenticators, authorizer, metrics } = context;
+  const { requestHeader, clientCA, audit } = options;
+  const checks: readonly HealthCheck[] = [storageCheck(store), ...(options.checks ?? [])];
   return new Server({
     release: options.release ?? '0.0.0',
     description: {
@@ -296,6 +319,10 @@ function createServer(context: StartContext, store: Store, { baseURL }: Endpoint
     authorizer,
     ports: () => portsOf(options),
     limits: store.networkLimits,
-    checks: [storageCheck(store)],
+    checks,
+    ...(requestHeader && { proxyTrust: proxyTrust(requestHeader, log) }),
+    ...(clientCA && { clientAuthorities: clientAuthorities(clientCA, log) }),
+    ...(audit && { audit: auditTo(audit, context) }),
+    ...(metrics && { metrics, servesMetrics: true }),
   });
 }

@@ -1,6 +1,7 @@
+/// <reference types="node" preserve="true" />
 /**
- * The entry point of the core as a library, `vestibule/apiserver`: what an API server of one's own
- * needs (docs/tutorials/api-server-of-your-own.md).
+ * The entry point of the core as a library, the package `vestibule-apiserver`: what an API server of
+ * one's own needs (docs/tutorials/api-server-of-your-own.md).
  */
 
 export { createLog, type Log } from '../../observability/log.js';
@@ -77,8 +78,15 @@ export { Keys, newKeys } from '../../security/keyring.js';
 export { startCompactor } from '../../storage/compactor.js';
 export { openStorage, type StorageOptions } from '../../storage/open-storage.js';
 export type { Storage } from '../../storage/storage.js';
+export type { AuditSink } from '../chain/audit.js';
+export type { HealthCheck } from '../health.js';
 // Parts, for a server that is wired in another way
 export { Server } from '../server.js';
-export { type ApiServer, type ApiServerOptions, startApiServer } from './api-server.js';
+export type { KubeApiServer } from './access-review-client.js';
+export { type ApiServer, startApiServer } from './api-server.js';
 export { bearerToken, type TokenUser } from './bearer-token.js';
+export type { ClientAuthority, RequestHeaderOptions } from './client-authority.js';
 export { openKeys } from './open-keys.js';
+export type { ApiServerOptions } from './options.js';
+export { type SubjectAccessReviewOptions, subjectAccessReviews } from './subject-access-reviews.js';
+export type { Authorize } from './waiting-authorizer.js';

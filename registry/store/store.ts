@@ -297,7 +297,7 @@ export class Store {
       call,
       work,
       this.#source(stored),
-      isSame ? decision : target.authorize(stored),
+      isSame ? decision : await target.authorize(stored),
     );
   }
 

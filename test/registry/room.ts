@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { defineKind } from '../../kinds/define-kind.js';
 import { defaultLimits } from '../../kinds/limits/limit-settings.js';
 import { createLog } from '../../observability/log.js';
-import { authorizerOf } from '../../registry/authorizer.js';
 import type { AnyKind, Ports, Settings } from '../../registry/kind.js';
 import { Outbox, type Worker } from '../../registry/store/outbox.js';
 import { Registry } from '../../registry/store/registry.js';
@@ -10,6 +9,7 @@ import { Store } from '../../registry/store/store.js';
 import { WatchCache } from '../../registry/watchcache/watch-cache.js';
 import { Keys } from '../../security/keyring.js';
 import type { Storage } from '../../storage/storage.js';
+import { authorizerOf } from '../support/authorizer-of.js';
 import { testKeys } from '../support/keys.js';
 
 /** A kind that exists in these tests alone: a thing with a unique colour. */

@@ -9,10 +9,10 @@ import { cookieNames } from '../../../provider/context/cookies.js';
 import { inUnitOfWork } from '../../../provider/context/current-request.js';
 import { Records, recordKey } from '../../../provider/context/records.js';
 import { UnitOfWork } from '../../../provider/context/unit-of-work.js';
-import { authorizerOf } from '../../../registry/authorizer.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
 import { digest, Keys, nameOf } from '../../../security/keyring.js';
 import { prefixRange, type Storage } from '../../../storage/storage.js';
+import { authorizerOf } from '../../support/authorizer-of.js';
 import { testKeys } from '../../support/keys.js';
 import { counting, House } from './fixture.js';
 

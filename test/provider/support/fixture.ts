@@ -24,7 +24,7 @@ import {
   type IdentityProvider,
   type ProviderDeps,
 } from '../../../provider/provider.js';
-import { type Authorizer, authorizerOf } from '../../../registry/authorizer.js';
+import type { Authorizer } from '../../../registry/authorizer.js';
 import { objectKey } from '../../../registry/encoded-object.js';
 import type { Caller, Decision, Draft, ObjectOf, Ports, Settings } from '../../../registry/kind.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
@@ -449,6 +449,7 @@ export const hashOf = (secret: string): string =>
   `sha256:${Buffer.from(createHashOf(secret)).toString('hex')}`;
 
 import { createHash } from 'node:crypto';
+import { authorizerOf } from '../../support/authorizer-of.js';
 import { testKeys } from '../../support/keys.js';
 import { settles } from '../../support/patience.js';
 
