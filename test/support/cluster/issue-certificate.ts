@@ -32,6 +32,8 @@ export interface Wish {
   readonly until: number;
   readonly usages?: readonly number[];
   readonly names?: readonly string[];
+  /** The organizations of its subject. */
+  readonly organizations?: readonly string[];
   readonly authority?: { readonly below?: number };
 }
 
@@ -43,9 +45,9 @@ export function issueCertificate(wish: Wish, by?: CertificatePair): CertificateP
     tlv(0xa0, integer(Buffer.of(2))),
     integer(Buffer.concat([Buffer.of(1), randomBytes(15)])),
     ecdsaWithSHA256,
-    commonName(issuer),
+    subject(issuer),
     sequence(time(wish.from), time(wish.until)),
-    commonName(wish.name),
+    subject(wish.name, wish.organizations),
     publicKey.export({ type: 'spki', format: 'der' }),
     tlv(0xa3, extensions(wish)),
   );
@@ -60,8 +62,12 @@ export function issueCertificate(wish: Wish, by?: CertificatePair): CertificateP
   };
 }
 
-const commonName = (text: string): Buffer =>
-  sequence(set(sequence(object(2, 5, 4, 3), tlv(0x0c, Buffer.from(text)))));
+/** A common name, after the organizations (RFC 5280 4.1.2.6). */
+const subject = (name: string, organizations: readonly string[] = []): Buffer =>
+  sequence(...organizations.map((one) => attribute(10, one)), attribute(3, name));
+
+const attribute = (number: number, text: string): Buffer =>
+  set(sequence(object(2, 5, 4, number), tlv(0x0c, Buffer.from(text))));
 
 /**
  * Whether it is an authority, what its key signs, what for, and by which names it goes (RFC 5280
