@@ -6,7 +6,7 @@ const slow = [
   '/test/browser/(?!journey)',
   '/test/faults/(history/(etcd|rolling|embedded)|quorum|floods|replicas|informer|start)',
   '/test/kubernetes/',
-  '/test/(apps|clients|docs|chart|new-kind|sbom|bundle)',
+  '/test/(apps|clients|docs|chart|new-kind|sbom|bundle|library/package)',
   '/test/storage/(credentials|etcd-(faults|versions))',
   '/test/cmd/snapshot',
   '/test/api/watch/slowreader',

@@ -25,6 +25,7 @@ interface Origin {
 const known: Record<'ts' | 'tsx', { imports: readonly Origin[]; values: string }> = {
   ts: {
     imports: [
+      { from: 'node:fs', names: '{ readFileSync }' },
       { from: 'zod', names: '{ z }' },
       { from: 'registry/action.js', names: '{ defineAction }' },
       { from: 'registry/schema/conditions.js', names: '{ conditions }' },
@@ -35,7 +36,7 @@ const known: Record<'ts' | 'tsx', { imports: readonly Origin[]; values: string }
         from: 'registry/kind.js',
         names: '{ type AnyKind, type Call, type ObjectOf, type Strategy }',
       },
-      { from: 'apiserver/library/index.js', names: '{ startApiServer }' },
+      { from: 'apiserver/library/index.js', names: '{ startApiServer, subjectAccessReviews }' },
       { from: 'storage/open-storage.js', names: '{ openStorage }' },
       { from: 'storage/storage.js', names: '{ type Storage }' },
       { from: 'i18n/translator.js', names: '{ Translator }' },
@@ -69,6 +70,7 @@ const begun: [file: string, least: number][] = [
   ['registry/action.ts', 1],
   ['storage/storage.ts', 1],
   ['apiserver/library/api-server.ts', 1],
+  ['apiserver/library/options.ts', 7],
   ['mail/layout.ts', 1],
   ['mail/messages.ts', 1],
   ['ui/base/page.tsx', 1],
