@@ -7,6 +7,7 @@ import { newKeys } from '../../security/keyring.js';
 import { png } from '../kinds/appearance/images.js';
 import { freePorts, startEtcd } from '../storage/etcd-server.js';
 import { vestibule } from '../support/command.js';
+import { asInPackage, npmCache, packLibrary } from '../support/library.js';
 import { settles } from '../support/patience.js';
 import { confirm } from '../support/people/device.js';
 import { mailTo, signIn } from '../support/people/signin.js';
@@ -216,11 +217,22 @@ test('keys are changed step by step', async () => {
   async () => {
     const page = 'docs/tutorials/api-server-of-your-own.md';
     const [port] = (await freePorts(1)).map(String) as [string];
-    const run = new PageRun(page, { said: at(port), environment: { PORT: port } });
+    const folder = folderOf(page, at(port), []);
+    packLibrary(folder);
+    const run = new PageRun(page, {
+      folder,
+      said: at(port),
+      environment: { PORT: port, ...npmCache },
+    });
     await run.done;
-    expect(readFileSync(join(run.folder, 'fischer/server.ts'), 'utf8')).toBe(
-      read('deploy/examples/apps/fischer/server.ts'),
-    );
+    const example = 'deploy/examples/apps/fischer';
+    const written = (name: string): string => readFileSync(join(folder, name), 'utf8');
+    expect(written('server.ts')).toBe(asInPackage(read(`${example}/server.ts`)));
+    expect(written('fischer.yaml')).toBe(read(`${example}/fischer.yaml`));
+    for (const name of ['server.ts', 'fischer.yaml']) {
+      expect(written(`another/${name}`)).toBe(written(name));
+    }
+    expect(read(page)).toContain(` zod@${JSON.parse(read('package.json')).dependencies.zod}\n`);
     expect(run.out).toMatch(/^fischers +fi +wardle\.example\.com\/v1alpha1 +false +Fischer$/m);
     expect(run.out).toContain('Names of flunders that are not caught.');
     expect(run.out).toContain('fischer.wardle.example.com/ada serverside-applied');

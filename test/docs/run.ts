@@ -11,14 +11,20 @@ const fileOf = ({ words }: Block): string | undefined =>
 /** Whether a page has commands that are run. */
 export const hasCommands = (page: string): boolean => blocksOf(page).some(runs);
 
+const checkout = ['bin', 'deploy', 'dist', 'node_modules', 'package.json'];
+
 /**
  * A folder with the files that a page has its reader write, some in several parts, where packages
- * and programs are found as in a checkout.
+ * and programs are found as in a checkout, or with nothing else.
  */
-export function folderOf(page: string, said: (text: string) => string = (text) => text): string {
+export function folderOf(
+  page: string,
+  said: (text: string) => string = (text) => text,
+  linked: readonly string[] = checkout,
+): string {
   const folder = temporary();
   const written = new Map<string, string[]>();
-  for (const name of ['bin', 'deploy', 'dist', 'node_modules', 'package.json']) {
+  for (const name of linked) {
     symlinkSync(join(root, name), join(folder, name));
   }
   for (const block of blocksOf(page)) {
