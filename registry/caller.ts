@@ -9,8 +9,8 @@ export type Caller =
       readonly type: 'ClusterUser';
       readonly user: string;
       readonly groups: readonly string[];
-      readonly uid?: string;
-      readonly extra?: Readonly<Record<string, readonly string[]>>;
+      readonly uid?: string | undefined;
+      readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
     }
   | { readonly type: 'Client'; readonly client: string }
   /** The service itself: workers, manifests, the provider. */

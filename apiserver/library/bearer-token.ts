@@ -6,7 +6,7 @@ import { digest } from '../../security/keyring.js';
 /** A user that a token stands for, as Kubernetes names users. */
 export interface TokenUser {
   readonly user: string;
-  readonly groups?: readonly string[];
+  readonly groups?: readonly string[] | undefined;
 }
 
 /**

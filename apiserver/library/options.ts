@@ -112,6 +112,8 @@ interface AccessOptions {
    * Who may do what. By default everyone who is authenticated may do everything. It may return a
    * promise; an error that is no StatusError is 500, and a request is never permitted by one. It is
    * also asked what a caller might do next, such as whether they may read an object that they change.
+   * Actions `discovery` and `health` are documents and health checks, which are the same for everyone:
+   * it is asked about them for an anonymous caller, and kubectl needs the first.
    *
    * @example
    * ```ts

@@ -13,16 +13,16 @@ export interface ClusterOptions extends Credentials {
   readonly servers: readonly string[];
   readonly metrics?: StorageMetrics;
   /** The longest a caller waits, in milliseconds; 2500 by default. */
-  readonly requestTimeoutMs?: number;
+  readonly requestTimeoutMs?: number | undefined;
 }
 
 /** In PEM: the CA of the servers' certificates, and this client's certificate and key. */
 export interface Credentials {
-  readonly ca?: Buffer;
-  readonly cert?: Buffer;
-  readonly key?: Buffer;
+  readonly ca?: Buffer | undefined;
+  readonly cert?: Buffer | undefined;
+  readonly key?: Buffer | undefined;
   /** The user of etcd; without one, etcd takes the common name of the certificate. */
-  readonly user?: { readonly name: string; readonly password: string };
+  readonly user?: { readonly name: string; readonly password: string } | undefined;
 }
 
 /**

@@ -187,10 +187,16 @@ const reconciler: Reconciler<typeof Pond> = {
     await tx.update(Pond, metadata.name, (next) => void (next.spec.depth = 1));
   },
 };
-const { TOKEN, ADDRESS, CA } = process.env;
+const { TOKEN, ADDRESS, CA, UID, ETCD_SERVERS } = process.env;
+const ca = CA === undefined ? undefined : Buffer.from(CA);
 const options: ApiServerOptions = {
   kinds: [Pond],
-  storage: await openStorage({ directory: 'data' }),
+  storage: await openStorage(
+    ETCD_SERVERS === undefined
+      ? { directory: 'data' }
+      : { servers: [ETCD_SERVERS], prefix: '/fish/', ca },
+  ),
+  authenticators: [() => ({ type: 'ClusterUser', user: 'ada', groups: [], uid: UID })],
   token: TOKEN,
   address: ADDRESS,
   reconcilers: [reconciler],
