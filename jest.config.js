@@ -7,7 +7,7 @@ const slow = [
   '/test/faults/(history/(etcd|rolling|embedded)|quorum|floods|replicas|informer|start)',
   '/test/kubernetes/',
   '/test/(apps|clients|docs|chart|new-kind|sbom|bundle|library/package)',
-  '/test/storage/(credentials|etcd-(faults|versions))',
+  '/test/release/(package|installed)',
   '/test/cmd/snapshot',
   '/test/api/watch/slowreader',
 ];

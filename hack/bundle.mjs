@@ -1,11 +1,12 @@
 /**
  * Bundles the program into a few files in dist/bundle: `node hack/bundle.mjs`, after tsc. A start
  * then loads some twenty modules instead of nine hundred. Packages with native code, WebAssembly,
- * files of their own or long tables stay in node_modules.
+ * files of their own or long tables stay in node_modules (hack/artefacts/runtime-packages.mjs).
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { build } from 'vite';
+import { imported, listPackages } from './artefacts/runtime-packages.mjs';
 
 const root = join(import.meta.dirname, '..');
 
@@ -49,16 +50,10 @@ await build({
   define: { vestibuleBuild: JSON.stringify(buildInfo()) },
   ssr: {
     noExternal: true,
-    external: [
-      'iconv-lite',
-      'classic-level',
-      '@cedar-policy/cedar-wasm',
-      'etcd3',
-      '@grpc/grpc-js',
-      '@grpc/proto-loader',
-    ],
+    external: Object.keys(imported),
   },
   plugins: [
+    listPackages('service'),
     {
       name: 'ascii',
       enforce: 'post',

@@ -6,7 +6,7 @@ import { release } from '../observability/build-info.js';
 
 const root = join(import.meta.dirname, '..');
 const bill = (SOURCE_DATE_EPOCH: string): string =>
-  execFileSync(process.execPath, ['hack/sbom.mjs'], {
+  execFileSync(process.execPath, ['hack/sbom.mjs', '.'], {
     cwd: root,
     encoding: 'utf8',
     maxBuffer: 2 ** 26,

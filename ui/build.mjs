@@ -7,11 +7,14 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'vite';
+import { listPackages } from '../hack/artefacts/runtime-packages.mjs';
 
 const here = import.meta.dirname;
 const [out = join(here, '..', 'dist', 'ui'), plugin] = process.argv.slice(2);
 const entries = ['signin', 'account', 'mailbox', 'policy', 'recovery', 'console', 'invitation'];
-const plugins = plugin ? [(await import(join(process.cwd(), plugin))).default] : [];
+const plugins = plugin
+  ? [(await import(join(process.cwd(), plugin))).default]
+  : [listPackages('pages')];
 
 const codings = {
   br: (bytes) =>

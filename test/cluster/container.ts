@@ -31,7 +31,7 @@ export function engine(args: readonly string[], cwd = root): string {
   return stdout;
 }
 
-/** The packages that a folder of an image holds, and those that its bill of materials names. */
+/** The packages that a folder of an image holds, and those that its bill of materials names as installed. */
 export function packagesOf(folder: string): { installed: string[]; named: string[] } {
   const files = readdirSync(join(folder, 'node_modules'), {
     recursive: true,
@@ -46,11 +46,14 @@ export function packagesOf(folder: string): { installed: string[]; named: string
     }),
   );
   const { components } = JSON.parse(readFileSync(join(folder, 'sbom.cdx.json'), 'utf8')) as {
-    components: { 'bom-ref': string }[];
+    components: { 'bom-ref': string; properties: { value: string }[] }[];
   };
   return {
     installed: [...installed].sort(),
-    named: components.map((component) => component['bom-ref']).sort(),
+    named: components
+      .filter(({ properties }) => properties.some(({ value }) => value === 'installed'))
+      .map((component) => component['bom-ref'])
+      .sort(),
   };
 }
 

@@ -77,9 +77,11 @@ test('its steps, in an empty folder, make what starts and knows the release', as
   }
   expect(readdirSync(image).sort()).toEqual([
     'LICENSE',
+    'README.md',
     'bin',
     'dist',
     'node_modules',
+    'npm-shrinkwrap.json',
     'package.json',
     'sbom.cdx.json',
   ]);
