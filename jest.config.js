@@ -8,6 +8,7 @@ const slow = [
   '/test/kubernetes/',
   '/test/(apps|clients|docs|chart|new-kind|sbom|bundle|library/package)',
   '/test/release/(package|installed)',
+  '/test/storage/(credentials|etcd-(faults|versions))',
   '/test/cmd/snapshot',
   '/test/api/watch/slowreader',
 ];

@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { parse } from 'yaml';
+// @ts-expect-error the commands have no types
+import { writeChart } from '../../hack/artefacts/chart.mjs';
+import { release } from '../../observability/build-info.js';
 import { API } from '../support/cluster/aggregated.js';
 import { master } from '../support/cluster/frontproxy.js';
 import { eventually, KubeAPIServer } from '../support/cluster/kubeapiserver.js';
@@ -405,6 +408,8 @@ test.each(
     const installs = commands.find((line) => line.startsWith('helm install'))!;
     const given = /--values deploy\S+/.exec(installs)?.[0].split(' ')[1];
     writeFileSync(join(place, 'values.yaml'), values);
+    mkdirSync(join(place, 'chart'));
+    writeChart(join(place, 'chart', `vestibule-${release}.tgz`), 0);
     const kinds = (
       await helm!.render(['--values', given ? join(root, given) : join(place, 'values.yaml')])
     ).map(({ kind }) => kind);
