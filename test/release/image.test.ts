@@ -184,7 +184,6 @@ withArtefacts('the image of the release (skipped without VESTIBULE_RELEASE: .ci/
       tab.tls = { ca: cert, servername: 'id.example.org' };
       tab.headers = { host: 'id.example.org' };
       expect(await signIn(tab, 'you@example.org', () => codeFrom(inbox))).toBe('you@example.org');
-      expect(await container.stop()).toBe(0);
     } finally {
       await container.remove();
       await inbox.close();
