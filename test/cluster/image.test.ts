@@ -64,7 +64,12 @@ test('its steps, in an empty folder, make what starts and knows the release', as
       {
         cwd: build,
         stdio: ['ignore', 'ignore', 'inherit'],
-        env: { PATH: process.env.PATH, HOME: folder, SOURCE_DATE_EPOCH: '1700000000' },
+        env: {
+          PATH: process.env.PATH,
+          HOME: folder,
+          SOURCE_DATE_EPOCH: '1700000000',
+          NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS ?? '',
+        },
       },
     );
   }

@@ -16,6 +16,6 @@ export function checkout(folder: string, out: (file: string) => boolean = () => 
   ).split('\n')) {
     if (!file || out(file) || !existsSync(join(root, file))) continue;
     mkdirSync(dirname(join(folder, file)), { recursive: true });
-    cpSync(join(root, file), join(folder, file));
+    cpSync(join(root, file), join(folder, file), { verbatimSymlinks: true });
   }
 }
