@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 // @ts-expect-error the commands have no types
 import { writeProvenance, writeSums } from '../../hack/artefacts/statements.mjs';
 import { blocksOf } from '../docs/pages.js';
-import { emptyFolder, removeFolders } from './artefacts.js';
+import { emptyFolder, released, removeFolders } from './artefacts.js';
 
 afterAll(removeFolders);
 
@@ -77,6 +77,14 @@ test('the commands of the page accept what was made', () => {
     encoding: 'utf8',
   });
   expect(out.trim().split('\n').at(-1)).toBe('f'.repeat(40));
+});
+
+const withRelease = released ? test : test.skip;
+withRelease('the sums and the provenance of the release are of its files (skipped without)', () => {
+  expect(passes(released!, `sha256sum --check --strict SHA256SUMS\n${check!.text}`)).toBe(true);
+  const listed = readFileSync(join(released!, 'SHA256SUMS'), 'utf8').match(/(?<=^\w{64} {2}).*$/gm);
+  const own = new Set(['SHA256SUMS', 'SHA256SUMS.sig']);
+  expect(listed!.sort()).toEqual(filesIn(released!).filter((name) => !own.has(name)));
 });
 
 test('they refuse any file of which one bit changed', () => {
