@@ -131,7 +131,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-const [texts, questions, least] = isQuick ? [10, 500, 10] : [30, 2000, 30];
+const [texts, questions, least] = isQuick ? [10, 500, 10] : [20, 1000, 20];
 
 test(`${texts * questions} random questions have the answers of Cedar itself`, async () => {
   const outcome = await compare(seed, texts, questions, least);

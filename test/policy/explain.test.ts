@@ -413,7 +413,7 @@ function randomFacts(chance: Chance): Facts {
 /** No entity exists. */
 const nothing = { peek: () => null, ofObject: () => undefined };
 
-const refusals = Number(process.env.VESTIBULE_REFUSALS ?? (isQuick ? 200 : 1_500));
+const refusals = Number(process.env.VESTIBULE_REFUSALS ?? (isQuick ? 200 : 600));
 
 test(`${refusals} random refusals: Cedar permits each alternative, and none is smaller`, async () => {
   const chance = new Chance(seed);

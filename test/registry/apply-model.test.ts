@@ -42,7 +42,7 @@ const Sheet = defineKind({
   columns: {},
 });
 const registry = new Registry([Sheet], []);
-const sequences = isQuick ? 2_000 : 40_000;
+const sequences = isQuick ? 2_000 : 10_000;
 
 interface Row {
   name: string;
