@@ -25,10 +25,25 @@ export interface Entry {
   decoded?: object;
 }
 
-/** A condition of a commit: the key is at a revision, absent, or present. */
-export interface Check {
+/** A condition of a commit: of a key, or of a range of keys. */
+export type Check = KeyCheck | RangeCheck;
+
+/** The key is at a revision, absent, or present. */
+export interface KeyCheck {
   readonly key: string;
+  readonly end?: undefined;
   readonly is: Revision | 'absent' | 'present';
+}
+
+/**
+ * No key from `key` (included) to `end` (excluded) was written after revision `is`: none is new, none
+ * has changed. Deleted keys do not count. A driver may lose a check of a revision that it does not
+ * remember, although nothing was written.
+ */
+export interface RangeCheck {
+  readonly key: string;
+  readonly end: string;
+  readonly is: Revision;
 }
 
 /**
@@ -52,7 +67,10 @@ export interface Committed {
   readonly batch?: number;
 }
 
-/** A check failed and nothing was written; `winners` maps each failed key to its current entry. */
+/**
+ * A check failed and nothing was written; `winners` maps each failed key to its current entry, and has
+ * none for a range.
+ */
 export interface Lost {
   readonly committed: false;
   readonly revision: Revision;

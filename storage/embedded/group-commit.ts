@@ -8,6 +8,7 @@ import {
   type Entry,
   type Lost,
   ownBytes,
+  type RangeCheck,
   type Revision,
   type Write,
 } from '../storage.js';
@@ -36,13 +37,29 @@ export class GroupCommit {
    */
   add(checks: readonly Check[], writes: readonly Write[]): Committed | Lost {
     const winners = new Map<string, Entry | undefined>();
+    let isLost = false;
     for (const check of checks) {
+      if (check.end !== undefined) {
+        isLost ||= !this.#isUnwritten(check);
+        continue;
+      }
       const entry = this.#read(check.key);
       if (!isMet(check, entry)) winners.set(check.key, entry);
     }
-    if (winners.size > 0) return { committed: false, revision: this.#revision, winners };
+    if (isLost || winners.size > 0) return { committed: false, revision: this.#revision, winners };
     this.#apply(writes);
     return { committed: true, revision: this.#revision, batch: this.#memberCount };
+  }
+
+  /** Whether no key of a range was written after a revision; false if memory does not reach back. */
+  #isUnwritten({ key, end, is }: RangeCheck): boolean {
+    const recent = this.#state.recent(is);
+    return (
+      recent !== undefined &&
+      ![...recent, ...this.batches]
+        .flatMap(({ changes }) => changes.map((change) => change.key))
+        .some((one) => one >= key && one < end && (this.#read(one)?.revision ?? 0) > is)
+    );
   }
 
   #apply(writes: readonly Write[]): void {

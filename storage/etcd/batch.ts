@@ -80,5 +80,8 @@ const operationCount = ({ checks, writes }: BatchMember): number =>
   Math.max(checks.length, writes.length);
 const estimatedBytes = (member: BatchMember): number =>
   member.bytes + bytesPerOperation * (1 + member.checks.length + member.writes.length);
+/** A range has too many keys to compare them with those that others write. */
 const mustBeAlone = (member: BatchMember): boolean =>
-  operationCount(member) > maxMemberOperations || estimatedBytes(member) > maxBatchBytes;
+  member.checks.some(({ end }) => end !== undefined) ||
+  operationCount(member) > maxMemberOperations ||
+  estimatedBytes(member) > maxBatchBytes;

@@ -1,7 +1,7 @@
 import type { ICompare, IRequestOp, ITxnRequest, ITxnResponse } from 'etcd3';
 import { keyOf } from '../limits.js';
 import { isMet } from '../preconditions.js';
-import type { Check, Committed, Entry, Lost, Revision, Write } from '../storage.js';
+import type { Check, Committed, Entry, KeyCheck, Lost, Revision, Write } from '../storage.js';
 import { encodeValue, type Keyspace } from './key-prefix.js';
 
 /** One queued transaction. */
@@ -52,12 +52,21 @@ function toTxnRequest(
   return {
     compare: checks.map((check) => toCompare(keyspace, check)),
     success: writes.map((write) => toOperation(keyspace, write, nonce, leases)),
-    failure: checks.map(({ key }) => ({ request_range: { key: keyspace.toEtcdKey(key) } })),
+    failure: checks
+      .filter(isKeyCheck)
+      .map(({ key }) => ({ request_range: { key: keyspace.toEtcdKey(key) } })),
   };
 }
 
-function toCompare(keyspace: Keyspace, { key, is }: Check): ICompare {
+const isKeyCheck = (check: Check): check is KeyCheck => check.end === undefined;
+
+function toCompare(keyspace: Keyspace, { key, end, is }: Check): ICompare {
   const keyField = { key: keyspace.toEtcdKey(key) };
+  if (end !== undefined) {
+    const next = Math.max(keyspace.toEtcdRevision(is), 0) + 1;
+    const range = { ...keyField, range_end: keyspace.toEtcdKey(end) };
+    return { ...range, target: 'Mod', result: 'Less', mod_revision: next };
+  }
   if (is === 'absent') {
     return { ...keyField, target: 'Create', result: 'Equal', create_revision: 0 };
   }
@@ -99,7 +108,7 @@ function toResult(
 ): Committed | Lost {
   if (response.succeeded) return { committed: true, revision, batch };
   const winners = new Map<string, Entry | undefined>();
-  checks.forEach((check, i) => {
+  checks.filter(isKeyCheck).forEach((check, i) => {
     const kv = response.responses[i]!.response_range.kvs[0];
     const entry = kv && keyspace.toEntry(kv);
     if (!isMet(check, entry)) winners.set(check.key, entry);

@@ -5,6 +5,7 @@ import { expiryCases } from './cases/expiry.js';
 import { groupCases } from './cases/groups.js';
 import { listCases } from './cases/lists.js';
 import { modelCases } from './cases/model.js';
+import { rangeCases } from './cases/ranges.js';
 import { valueCases } from './cases/values.js';
 import { watchCases } from './cases/watches.js';
 import type { OpenStore } from './store.js';
@@ -14,6 +15,9 @@ export function conformance(name: string, open: OpenStore): void {
   describe(`${name} conforms`, () => {
     describe('commits', () => {
       commitCases(open);
+    });
+    describe('checks of ranges', () => {
+      rangeCases(open);
     });
     describe('groups', () => {
       groupCases(open);
