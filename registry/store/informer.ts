@@ -1,24 +1,12 @@
-import { type EncodedObject, encodedObjectOf, isLive, objectsRange } from '../encoded-object.js';
 import type { AnyKind, ObjectOf } from '../kind.js';
-import type { WatchCacheEvent } from '../watchcache/event.js';
-import type { Subscription } from '../watchcache/watch-cache.js';
 import type { Store } from './store.js';
-
-const retryMs = 1_000;
+import { TransformedInformer } from './transformed-informer.js';
 
 /**
  * List and watch of a small kind, for components that keep an index: first all objects, then each
  * change.
  */
-export class Informer<K extends AnyKind> {
-  readonly #store: Store;
-  readonly #kind: K;
-  readonly #onUpdate: (before: ObjectOf<K> | undefined, after: ObjectOf<K> | undefined) => void;
-  readonly #objects = new Map<string, ObjectOf<K>>();
-  #subscription: Subscription | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #isStopped = false;
-
+export class Informer<K extends AnyKind> extends TransformedInformer<K, ObjectOf<K>> {
   /**
    * `onUpdate` gets both versions of a change and one of a creation or deletion; it may not throw.
    */
@@ -27,88 +15,11 @@ export class Informer<K extends AnyKind> {
     kind: K,
     onUpdate: (before: ObjectOf<K> | undefined, after: ObjectOf<K> | undefined) => void,
   ) {
-    this.#store = store;
-    this.#kind = kind;
-    this.#onUpdate = onUpdate;
-  }
-
-  /** Lists all objects, then follows changes; call after the watch cache has started. */
-  async start(): Promise<void> {
-    const page = await this.#store.storage.list(objectsRange(this.#kind));
-    const listed = new Map(
-      page.entries
-        .filter((entry) => isLive(entry, Date.now()))
-        .map((entry) => encodedObjectOf(this.#kind, entry))
-        .map((stored) => [stored.name, objectOf<K>(stored)]),
-    );
-    for (const name of this.#objects.keys()) if (!listed.get(name)) this.#set(name, undefined);
-    for (const [name, object] of listed) this.#set(name, object);
-    if (this.#isStopped) return;
-    this.#subscription = this.#store.watchCache.subscribe(this.#kind.resource, page.revision, {
-      event: (event) => this.#apply(event),
-      end: () => this.#relist(),
-    });
-  }
-
-  /** Stops following; call before the watch cache stops. */
-  stop(): void {
-    this.#isStopped = true;
-    clearTimeout(this.#timer);
-    this.#subscription?.leave();
-  }
-
-  /**
-   * Whether the index is current: as new as the watch cache, which has received this replica's own
-   * commits.
-   */
-  get isFresh(): boolean {
-    return this.#subscription?.isFresh() ?? false;
-  }
-
-  /**
-   * Waits up to a second for this replica's own commits to arrive; returns whether the index is
-   * current.
-   */
-  async waitUntilFresh(): Promise<boolean> {
-    if (!this.isFresh) await this.#subscription?.settle();
-    return this.isFresh;
+    super(store, kind, (object) => object, onUpdate);
   }
 
   /** Returns all objects from the store, for a caller that cannot rely on the index. */
   latest(): Promise<ObjectOf<K>[]> {
-    return this.#store.reader(this.#kind).list();
-  }
-
-  #apply({ before, after }: WatchCacheEvent): void {
-    this.#set((after ?? before)!.name, after && objectOf<K>(after));
-  }
-
-  #set(name: string, after: ObjectOf<K> | undefined): void {
-    const before = this.#objects.get(name);
-    if (after) {
-      this.#objects.set(name, after);
-    } else {
-      this.#objects.delete(name);
-    }
-    if (before || after) this.#onUpdate(before, after);
-  }
-
-  /** Lists again when the history is compacted, until it succeeds. */
-  #relist(): void {
-    this.#subscription = undefined;
-    if (this.#isStopped) return;
-    this.#timer = setTimeout(() => {
-      this.start().catch(() => this.#relist());
-    }, retryMs);
-    this.#timer.unref();
-  }
-}
-
-/** Returns the object, or undefined if it cannot be decoded; a request for it is a 500. */
-function objectOf<K extends AnyKind>(stored: EncodedObject): ObjectOf<K> | undefined {
-  try {
-    return stored.object as ObjectOf<K>;
-  } catch {
-    return undefined;
+    return this.store.reader(this.kind).list();
   }
 }
