@@ -3,17 +3,18 @@ import type { Keys } from '../security/keyring.js';
 import type { Check, Entry, Write } from '../storage/storage.js';
 import type { Caller } from './caller.js';
 import type { DeleteOnlyFallback } from './delete-only-fallback.js';
-import type { EventSource } from './event-source.js';
 import type { FieldTracker } from './field-tracker.js';
 import type { Limits } from './limits/limit-settings.js';
 import type { Limit, LimitOf } from './limits/rate-limit.js';
 import type { KindObject, Metadata } from './object.js';
+import type { KindPresentation } from './presentation.js';
 import type { Reader } from './reader.js';
 import type { FieldNames, ServedVersion } from './served-version.js';
 import type { Cause, DecisionSummary } from './status/status.js';
 
 export type { AccountCaller, Caller } from './caller.js';
 export type { KindObject, ManagedFieldsEntry, Metadata, OwnerReference } from './object.js';
+export type { Column, SelectableField, UniqueField } from './presentation.js';
 export type { Reader } from './reader.js';
 
 /** A value that is there, or will be: `await` takes both. */
@@ -155,6 +156,14 @@ export interface Transaction {
     field: string,
     value: string,
   ): Promise<ObjectOf<K> | undefined>;
+  /**
+   * Returns all objects of a kind, or those that `matches` accepts, at most about 90 in one commit. The
+   * commit checks that none of them has changed or is gone, and that no object of the kind was written.
+   */
+  list<K extends AnyKind>(
+    kind: K,
+    matches?: (object: ObjectOf<K>) => boolean,
+  ): Promise<ObjectOf<K>[]>;
   /** Creates an object; the fields that `tracker` applies have an owner. */
   create<K extends AnyKind>(
     kind: K,
@@ -308,21 +317,6 @@ interface KindStorage<S, T, I, O> {
   strategy?: Strategy<O>;
 }
 
-/** How objects of a kind are found and shown. */
-interface KindPresentation<O> {
-  /** The columns of a table, for `kubectl get`. */
-  columns: Record<string, Column<O>>;
-  /** Fields that a field selector may name, beside the name and the owner, by their path. */
-  selectableFields?: Readonly<Record<string, SelectableField<O>>>;
-  /** Present if the objects are events about other objects. At most one kind has it. */
-  events?: EventSource<O>;
-  /**
-   * Review kinds: objects that are sent to another service, which fills in status. Their name, the
-   * fields of the spec that are sent, and the status that is expected.
-   */
-  webhook?: { name: string; description: string; answer: z.ZodTypeAny };
-}
-
 /** The argument of a function that kindsOf returns: naming, access, storage and presentation. */
 export interface KindDefinition<
   S extends z.ZodTypeAny,
@@ -333,21 +327,6 @@ export interface KindDefinition<
     KindAccess,
     KindStorage<S, T, I, O>,
     KindPresentation<O> {}
-
-/**
- * A field for field selectors: a unique value, which is found by its reservation, or a function that
- * returns the value of an object as callers see it at `now` (ms since the epoch).
- */
-export type SelectableField<O> =
-  | UniqueField
-  | ((object: O, now: number) => string | boolean | undefined);
-
-/** A field for field selectors that is compared with a unique value. */
-export interface UniqueField {
-  readonly unique: string;
-  /** Returns the form of a text in which the value is reserved. */
-  normalize(text: string): string;
-}
 
 /** An action that replaces a kind's create: POST on `<resource>`. */
 export interface CreateAction {
@@ -366,12 +345,6 @@ export interface CreateActionBody {
   readonly spec: any;
   readonly metadata: Pick<Metadata, 'labels' | 'annotations'>;
 }
-
-/** A table column; with `wide` it shows in `-o wide` only, with `since` as an age. */
-export type Column<O> =
-  | ((object: O) => unknown)
-  | { wide: (object: O) => unknown }
-  | { since: (object: O) => string | null | undefined };
 
 /** A kind: the source of its types, validation, documents, discovery and storage. */
 export interface Kind<S = any, T = any, I = any>

@@ -3,6 +3,8 @@ import {
   type Committed,
   type Entry,
   type Lost,
+  type Page,
+  type Range,
   type Revision,
   type Storage,
   startAfter,
@@ -302,7 +304,7 @@ export class Store {
   }
 
   #source(target?: EncodedObject): TransactionSource {
-    return { get: this.#get, known: target ? [target] : [] };
+    return { get: this.#get, list: this.#list, known: target ? [target] : [] };
   }
 
   /**
@@ -332,7 +334,7 @@ export class Store {
       const outcome = await this.#tryCommit(
         call,
         trackedWork,
-        { get, isCached: () => usedCache, known: target ? [target.stored] : [] },
+        { get, list: this.#list, isCached: () => usedCache, known: target ? [target.stored] : [] },
         decision,
         true,
       );
@@ -345,6 +347,8 @@ export class Store {
 
   readonly #get = async (key: string): Promise<Entry | undefined> =>
     (await toStatusError(this.storage.get(key))).entry;
+
+  readonly #list = (range: Range): Promise<Page> => toStatusError(this.storage.list(range));
 
   async #tryCommit<T>(
     call: Call,
@@ -360,7 +364,7 @@ export class Store {
     // A change that lost before goes first: otherwise who changes an object all the time keeps others out.
     const busy = isFirst && part.checks.find(({ key }) => this.#retryMutex.isBusy(key));
     if (busy) return { is: 'Lost', key: busy.key };
-    const record = new StoreTransaction(this.registry, { get: source.get, first: tx }, call);
+    const record = new StoreTransaction(this.registry, { ...source, known: [], first: tx }, call);
     await (tx.decision ?? decision)?.recordIn?.(record);
     const outcome = await this.commit(
       [tx.isChanged ? tx.finish().part : part],
@@ -380,7 +384,7 @@ export class Store {
     name: string,
     work: (old: ObjectOf<K> | undefined) => Draft<ObjectOf<K>> | 'delete' | 'leave',
   ): Promise<StagedWrites> {
-    const tx = new StoreTransaction(this.registry, { get: this.#get }, this.systemCall());
+    const tx = new StoreTransaction(this.registry, this.#source(), this.systemCall());
     await upsert(tx, kind, name, work);
     return tx.finish().part;
   }

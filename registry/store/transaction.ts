@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Check, Entry, Write } from '../../storage/storage.js';
+import type { Check, Entry, Page, Range, RangeCheck, Write } from '../../storage/storage.js';
 import type { OutcomeAuthorizer } from '../call-facts.js';
-import { deleteOnlyFallbackOf } from '../delete-only-fallback.js';
 import {
-  clone,
   type EncodedObject,
-  encode,
   encodedObjectOf,
   isLive,
   objectKey,
+  objectsRange,
   uniqueKey,
 } from '../encoded-object.js';
 import type { FieldTracker } from '../field-tracker.js';
@@ -29,7 +27,6 @@ import type {
 import { addUse, type Limit, limitKey, scaleLimit } from '../limits/rate-limit.js';
 import { updatesBy } from '../managedfields/update.js';
 import { ownerName, ownerReference } from '../owner-reference.js';
-import { toTimestamp } from '../schema/timestamp.js';
 import {
   alreadyExists,
   invalid,
@@ -37,6 +34,10 @@ import {
   notFound,
   type StatusError,
 } from '../status/status.js';
+import { mergeParts } from './lifecycle/merge-parts.js';
+import { newMetadata } from './lifecycle/new-metadata.js';
+import { type StagedObject, stagedWrites } from './lifecycle/staged-writes.js';
+import { updateUniqueValues } from './lifecycle/unique-values.js';
 import { metadataSizeFaults } from './metadata-size.js';
 import { outboxRow } from './outbox-row.js';
 import { freeName } from './random-name.js';
@@ -47,17 +48,12 @@ import { setDefaults } from './set-defaults.js';
 /** The source of a transaction's reads: the store, or objects that were read for this request. */
 export interface TransactionSource {
   get(key: string): Promise<Entry | undefined>;
+  list(range: Range): Promise<Page>;
   /** Whether something came from a cache so far, so that a failed try is made again. */
   isCached?(): boolean;
   readonly known?: readonly EncodedObject[];
   /** Another transaction of the same commit, whose raw keys this one continues from. */
   readonly first?: StoreTransaction;
-}
-
-interface Staged {
-  kind: AnyKind;
-  before: EncodedObject | undefined;
-  object: KindObject | undefined;
 }
 
 /** One try of a commit: what is read becomes checks, what is changed becomes writes. */
@@ -66,8 +62,10 @@ export class StoreTransaction implements Transaction {
   readonly #source: TransactionSource;
   readonly #call: Call;
   readonly #read = new Map<string, Entry | undefined>();
+  /** What was listed, by the beginning of the range. */
+  readonly #listed = new Map<string, RangeCheck>();
   readonly #objects = new Map<string, EncodedObject>();
-  readonly #staged = new Map<string, Staged>();
+  readonly #staged = new Map<string, StagedObject>();
   readonly #rawWrites = new Map<string, Write>();
   readonly #parts: StagedWrites[] = [];
   /** Whether another transaction of the commit took over a key after this one was finished. */
@@ -104,6 +102,25 @@ export class StoreTransaction implements Transaction {
     return reserved && this.get(kind, reserved.value.toString());
   }
 
+  async list<K extends AnyKind>(
+    kind: K,
+    matches: (object: any) => boolean = () => true,
+  ): Promise<ObjectOf<K>[]> {
+    const { start: key, end } = objectsRange(kind);
+    const { entries, revision: is } = await this.#source.list({ start: key, end });
+    if (!this.#listed.has(key)) this.#listed.set(key, { key, end, is });
+    const own = [...this.#staged.values()].filter((staged) => staged.kind === kind);
+    const found = own.flatMap(({ object }) => (object && matches(object) ? [object] : []));
+    for (const entry of entries) {
+      if (this.#staged.has(entry.key) || !isLive(entry, this.#call.now)) continue;
+      const { object } = encodedObjectOf(kind, entry);
+      if (!matches(object)) continue;
+      if (!this.#read.has(entry.key)) this.#read.set(entry.key, entry);
+      found.push(object);
+    }
+    return found as ObjectOf<K>[];
+  }
+
   async create<K extends AnyKind>(
     kind: K,
     draft: Draft<ObjectOf<K>>,
@@ -117,25 +134,10 @@ export class StoreTransaction implements Transaction {
       (await freeName(input.metadata.generateName, (free) => this.#isTaken(kind, free)));
     const fault = input.metadata.name === undefined ? noFreeName : alreadyExists;
     const taken = (await this.#isTaken(kind, name)) && fault(kind, name);
-    const {
-      generateName,
-      labels,
-      annotations,
-      ownerReferences = await this.#ownerReferences(kind, input),
-    } = input.metadata;
+    const { ownerReferences = await this.#ownerReferences(kind, input) } = input.metadata;
+    const metadata = { ...input.metadata, ...(ownerReferences && { ownerReferences }) };
     const object: KindObject = {
-      metadata: {
-        name,
-        ...(generateName && { generateName }),
-        uid: randomUUID(),
-        // As in Kubernetes, a dry run gives none: clients know a creation by that.
-        resourceVersion: this.#call.dryRun ? '' : '0',
-        generation: 1,
-        creationTimestamp: toTimestamp(this.#call.now),
-        ...(labels && Object.keys(labels).length > 0 && { labels }),
-        ...(annotations && { annotations }),
-        ...(ownerReferences && { ownerReferences }),
-      },
+      metadata: newMetadata(name, metadata, this.#call),
       spec: input.spec,
       status: input.status ?? {},
       internal: input.internal,
@@ -185,13 +187,15 @@ export class StoreTransaction implements Transaction {
 
   async delete<K extends AnyKind>(kind: K, name: string): Promise<ObjectOf<K> | undefined> {
     const before = await this.#stored(kind, name);
-    const old = before?.object;
-    if (!old) return undefined;
-    if (kind.strategy.beginDelete) {
-      return ((await kind.strategy.beginDelete(this, old, this.#call)) ?? old) as ObjectOf<K>;
-    }
+    return before && ((await this.#delete(kind, before)) as ObjectOf<K>);
+  }
+
+  async #delete(kind: AnyKind, before: EncodedObject): Promise<KindObject> {
+    const { object: old } = before;
+    const { beginDelete } = kind.strategy;
+    if (beginDelete) return (await beginDelete(this, old, this.#call)) ?? old;
     await this.#remove(kind, old, before);
-    return old as ObjectOf<K>;
+    return old;
   }
 
   async erase(kind: AnyKind, name: string): Promise<void> {
@@ -201,7 +205,7 @@ export class StoreTransaction implements Transaction {
 
   async #remove(kind: AnyKind, old: KindObject, before: EncodedObject): Promise<void> {
     this.#staged.set(objectKey(kind, old.metadata.name), { kind, before, object: undefined });
-    await this.#updateUniqueValues(kind, undefined, old);
+    await updateUniqueValues(this, kind, { next: undefined, old }, this.#call.settings.limits);
     await kind.strategy.beforeCommit?.(this, undefined, old, this.#call);
   }
 
@@ -277,38 +281,12 @@ export class StoreTransaction implements Transaction {
 
   /** Returns the checks and writes of the commit, and the objects that get its revision. */
   finish(): { part: StagedWrites; written: KindObject[] } {
-    const checks = [...this.#read].map(
-      ([key, entry]): Check => ({ key, is: entry?.revision ?? 'absent' }),
-    );
-    const writes: Write[] = [...this.#rawWrites.values()];
-    const written: KindObject[] = [];
-    for (const [key, { kind, before, object }] of this.#staged) {
-      if (!object) {
-        if (before) writes.push({ delete: key });
-        continue;
-      }
-      const encoded = encode(this.#registry.storedView(kind), object);
-      if (before?.equals(encoded)) continue;
-      const expires = kind.expires?.(object, this.#call.settings.limits);
-      writes.push({
-        put: key,
-        value: encoded,
-        decoded: clone(object),
-        ...(expires !== undefined && { expires }),
-      });
-      written.push(object);
-    }
-    const fallback = deleteOnlyFallbackOf([{ checks, writes: [...writes] }, ...this.#parts]);
-    const deleted = new Set(writes.flatMap((write) => ('delete' in write ? [write.delete] : [])));
-    for (const part of this.#parts) {
-      checks.push(...part.checks.filter((check) => !this.#read.has(check.key)));
-      for (const write of part.writes) {
-        if ('delete' in write && deleted.has(write.delete)) continue;
-        if ('delete' in write) deleted.add(write.delete);
-        writes.push(write);
-      }
-    }
-    return { part: { checks, writes, ...(fallback && { deleteOnlyFallback: fallback }) }, written };
+    const checks: Check[] = [...this.#listed.values()];
+    for (const [key, entry] of this.#read) checks.push({ key, is: entry?.revision ?? 'absent' });
+    const { limits } = this.#call.settings;
+    const objects = stagedWrites(this.#staged, this.#registry, limits);
+    const writes = [...this.#rawWrites.values(), ...objects.writes];
+    return { part: mergeParts({ checks, writes }, this.#parts), written: objects.written };
   }
 
   async #entry(key: string): Promise<Entry | undefined> {
@@ -366,34 +344,6 @@ export class StoreTransaction implements Transaction {
     if (taken) throw taken;
     if (old) next.metadata.generation = old.metadata.generation + (changed ? 1 : 0);
     await kind.strategy.beforeCommit?.(this, next, old, call);
-    await this.#updateUniqueValues(kind, next, old);
-  }
-
-  async #updateUniqueValues(
-    kind: AnyKind,
-    next: KindObject | undefined,
-    old: KindObject | undefined,
-  ): Promise<void> {
-    for (const [field, selectValues] of Object.entries(kind.unique)) {
-      const previous = valuesOf(old && selectValues(old));
-      const wanted = valuesOf(next && selectValues(next));
-      const gone = [...previous].filter((value) => !wanted.has(value));
-      for (const value of gone) this.remove(uniqueKey(kind, field, value));
-      const taken = [...wanted].filter((value) => !previous.has(value));
-      for (const value of taken) await this.#take(kind, field, value, next!);
-    }
-  }
-
-  async #take(kind: AnyKind, field: string, value: string, next: KindObject): Promise<void> {
-    const key = uniqueKey(kind, field, value);
-    const reserved = await this.read(key);
-    if (reserved && reserved.value.toString() !== next.metadata.name) {
-      throw alreadyExists(kind, next.metadata.name, field);
-    }
-    const { limits } = this.#call.settings;
-    this.write(key, Buffer.from(next.metadata.name), kind.expires?.(next, limits));
+    await updateUniqueValues(this, kind, { next, old }, call.settings.limits);
   }
 }
-
-const valuesOf = (values: string | readonly string[] | undefined): ReadonlySet<string> =>
-  new Set(typeof values === 'string' ? [values] : values);

@@ -283,7 +283,10 @@ class Live {
   async change(work: (tx: StoreTransaction) => Promise<unknown>): Promise<void> {
     const tx = new StoreTransaction(
       registry,
-      { get: async (key) => this.#entries.get(key) },
+      {
+        get: async (key) => this.#entries.get(key),
+        list: async () => ({ entries: [], revision: this.#revision, more: 0 }),
+      },
       this.#call,
     );
     await work(tx);

@@ -1,0 +1,38 @@
+import { uniqueKey } from '../../encoded-object.js';
+import type { AnyKind, KindObject, Transaction } from '../../kind.js';
+import type { Limits } from '../../limits/limit-settings.js';
+import { alreadyExists } from '../../status/status.js';
+
+/** An object before and after a change; undefined where it does not exist. */
+interface ObjectChange {
+  readonly next: KindObject | undefined;
+  readonly old: KindObject | undefined;
+}
+
+/**
+ * Reserves the unique values that an object gets, and gives back those that it had. Throws 409 if
+ * another object has one.
+ */
+export async function updateUniqueValues(
+  tx: Transaction,
+  kind: AnyKind,
+  { next, old }: ObjectChange,
+  limits: Limits,
+): Promise<void> {
+  for (const [field, selectValues] of Object.entries(kind.unique)) {
+    const previous = valuesOf(old && selectValues(old));
+    const wanted = valuesOf(next && selectValues(next));
+    const gone = [...previous].filter((value) => !wanted.has(value));
+    for (const value of gone) tx.remove(uniqueKey(kind, field, value));
+    for (const value of [...wanted].filter((one) => !previous.has(one))) {
+      const { name } = next!.metadata;
+      const key = uniqueKey(kind, field, value);
+      const reserved = await tx.read(key);
+      if (reserved && reserved.value.toString() !== name) throw alreadyExists(kind, name, field);
+      tx.write(key, Buffer.from(name), kind.expires?.(next!, limits));
+    }
+  }
+}
+
+const valuesOf = (values: string | readonly string[] | undefined): ReadonlySet<string> =>
+  new Set(typeof values === 'string' ? [values] : values);
