@@ -18,6 +18,10 @@ export interface AuthorizationAttributes {
   readonly verb?: Verb;
   readonly kind?: AnyKind;
   readonly name?: string;
+  /**
+   * The last part of a path below an object: `status`, whose action is the verb on it, or an action's.
+   */
+  readonly subresource?: string | undefined;
   /** The object, if it exists and was read. */
   readonly object?: KindObject | undefined;
   /** Whether `object` is what the request makes: its own facts count, not those that are stored. */

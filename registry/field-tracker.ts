@@ -17,6 +17,8 @@ export interface TrackedWrite {
 
 /** Keeps the owners of fields in writes by one manager (docs/design/apply.md). */
 export interface FieldTracker {
+  /** Set if the write changes status alone: its schema is checked instead of that of the spec. */
+  readonly subresource?: 'status' | undefined;
   /**
    * Sets `metadata.managedFields` of the next object. Throws 409 for a conflict of an apply, and
    * 422 if the owners need too much space.

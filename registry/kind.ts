@@ -277,6 +277,11 @@ interface KindAccess {
   /** A verb that is not listed is 405; the policy is not asked. */
   verbs: readonly Verb[];
   /**
+   * Serves `<resource>/<name>/status` (get, patch, update), where controllers write status, as of a
+   * custom resource. The schema of status then validates what they send.
+   */
+  hasStatusSubresource?: boolean;
+  /**
    * The field with the name of the owner. An object is named `<owner>-<suffix>`, its owner lists that
    * range, rules may speak of it, and it goes with its owner; with `metadata.name` it owns itself.
    */
@@ -299,7 +304,7 @@ interface KindAccess {
 interface KindStorage<S, T, I, O> {
   /** What callers write: validated, pruned, tracked by field. */
   spec: S;
-  /** What the service writes; callers read it. */
+  /** What the service writes, or controllers at the status subresource; others read it. */
   status: T;
   /** What is stored and never shown. */
   internal?: I;

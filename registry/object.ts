@@ -37,6 +37,8 @@ export interface ManagedFieldsEntry {
   fieldsType: 'FieldsV1';
   /** A set of fields as a tree (Kubernetes: FieldsV1). */
   fieldsV1: object;
+  /** Present if the fields are those of status, which are written at a path of their own. */
+  subresource?: 'status';
 }
 
 /** An object of a kind as the server holds it; `internal` never leaves it. */

@@ -344,6 +344,7 @@ export interface ObjectMeta {
     time?: string;
     fieldsType: 'FieldsV1';
     fieldsV1: Record<string, never>;
+    subresource?: 'status';
   }[];
 }
 

@@ -73,7 +73,7 @@ export class AccessLog {
           ? {
               verb: resource.verb,
               resource: resource.kind.resource,
-              subresource: resource.action?.subresource,
+              subresource: resource.subresource,
             }
           : { type: requestInfo?.type }),
         account: caller?.type === 'Account' ? caller.account : undefined,

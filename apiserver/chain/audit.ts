@@ -74,14 +74,14 @@ function uriOf({ requestInfo, url }: ApiRequest): string {
 
 function objectRef({ requestInfo }: ApiRequest): { objectRef?: unknown } {
   if (requestInfo?.type !== 'resource') return {};
-  const { kind, name, action } = requestInfo;
+  const { kind, name, subresource } = requestInfo;
   return {
     objectRef: {
       resource: kind.resource,
       ...(name !== undefined && { name }),
       apiGroup: kind.group,
       apiVersion: kind.version,
-      ...(action && { subresource: action.subresource }),
+      ...(subresource !== undefined && { subresource }),
     },
   };
 }

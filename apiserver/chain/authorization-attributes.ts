@@ -87,6 +87,7 @@ export class ObjectAttributes implements AuthorizationAttributes {
   readonly verb: Verb;
   readonly kind: AnyKind;
   readonly name: string;
+  readonly subresource: string | undefined;
   readonly facts: Readonly<Record<string, unknown>>;
   readonly entities: LoadedEntities | undefined;
   readonly #target: EncodedObject | undefined;
@@ -101,6 +102,7 @@ export class ObjectAttributes implements AuthorizationAttributes {
     this.verb = requestInfo.verb;
     this.kind = requestInfo.kind;
     this.name = name;
+    this.subresource = requestInfo.subresource;
     this.facts = facts;
     this.entities = entities;
     this.#target = target;

@@ -30,14 +30,16 @@ export function forbiddenError(
 ): Error {
   if (caller.type === 'Anonymous') return withDecision(unauthorized(), decision);
   const why = [refusalMessage(decision), decision.hint].filter(Boolean).join(' ');
+  const { kind, action, subresource } = requestInfo;
+  const resource = subresource && !action ? `${kind.resource}/${subresource}` : kind.resource;
   const message =
-    `${describeUser(caller)} cannot ${requestInfo.verb} resource "${requestInfo.kind.resource}" in ` +
-    `API group "${requestInfo.kind.group}" at the cluster scope: ${why}`;
+    `${describeUser(caller)} cannot ${requestInfo.verb} resource "${resource}" in ` +
+    `API group "${kind.group}" at the cluster scope: ${why}`;
   if (decision.stepUp && caller.type === 'Account' && caller.byToken) {
     return withDecision(insufficientAuthentication(message, decision.stepUp), decision);
   }
   return withDecision(
-    forbidden(message, requestInfo.kind, requestInfo.name, {
+    forbidden(message, kind, requestInfo.name, {
       ...(isOfPage(caller)
         ? refusalDetails(decision)
         : decision.name && { policyDecision: decision.name }),

@@ -81,7 +81,7 @@ export class Authorization {
       caller,
       facts: factsOf(requestInfo, origin),
       isUnrecorded,
-      mayCreate: mayCreate && !requestInfo.action,
+      mayCreate: mayCreate && requestInfo.subresource === undefined,
     });
   }
 
@@ -377,9 +377,9 @@ export class Authorization {
     recorded?: Recorded,
   ): Decision {
     const { requestInfo, caller, facts, entities } = context;
-    const { kind, verb } = requestInfo;
+    const { kind, verb, subresource } = requestInfo;
     const action = actionOf(requestInfo);
-    const attributes = { caller, action, verb, kind, facts, entities, ...scope };
+    const attributes = { caller, action, verb, kind, subresource, facts, entities, ...scope };
     return decideFor(context, this.#authorizer, attributes, recorded);
   }
 }

@@ -53,14 +53,14 @@ export function requestLabels(requestInfo: RequestInfo | undefined, method: stri
       component: 'apiserver',
     };
   }
-  const { kind, view, verb, action, name, query } = requestInfo;
+  const { kind, view, verb, subresource = '', name, query } = requestInfo;
   return {
     verb: verbs[verb],
     dry_run: query !== emptyQuery && query.has('dryRun') ? 'All' : '',
     group: kind.group,
     version: view.version,
     resource: kind.resource,
-    subresource: action?.subresource ?? '',
+    subresource,
     scope: name !== undefined || verb === 'create' ? 'resource' : 'cluster',
     component: 'apiserver',
   };

@@ -33,7 +33,7 @@ async function authorizeOutcome(
   object: KindObject,
   provisional: boolean,
 ): Promise<Decision> {
-  const { kind, verb } = requestInfo;
+  const { kind, verb, subresource } = requestInfo;
   const { name } = object.metadata;
   const action = actionOf(requestInfo);
   const attributes = await loaded(authorizer, {
@@ -42,6 +42,7 @@ async function authorizeOutcome(
     verb,
     kind,
     name,
+    subresource,
     object,
     becomes: true,
     facts,

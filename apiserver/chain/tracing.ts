@@ -25,7 +25,7 @@ export function withinSpan(
 export function nameSpan({ requestInfo, method, auditID }: ApiRequest, res: ApiResponse): void {
   const name =
     requestInfo?.type === 'resource'
-      ? `${requestInfo.verb} ${requestInfo.kind.resource}${requestInfo.action ? `/${requestInfo.action.subresource}` : ''}`
+      ? `${requestInfo.verb} ${requestInfo.kind.resource}${requestInfo.subresource ? `/${requestInfo.subresource}` : ''}`
       : (requestInfo?.type ?? 'request');
   getTracer()?.describeRequest(name, res.statusCode, {
     'http.request.method': method,

@@ -3,6 +3,7 @@ import type { Action } from '../../registry/action.js';
 import type { AnyKind } from '../../registry/kind.js';
 import type { Registry } from '../../registry/store/registry.js';
 import { inVersion, type RegistryView } from '../../registry/store/registry-view.js';
+import { statusVerbs } from '../request/verbs.js';
 
 /**
  * Returns the versions served at `/api`: of Kubernetes' core group in `versions`, because its clients
@@ -175,12 +176,16 @@ function subresourcesOf(kind: AnyKind, registry: RegistryView) {
       byName.set(action.subresource, [...(byName.get(action.subresource) ?? []), action]);
     }
   }
-  return [...byName].map(([subresource, actions]) => ({
-    of: kind,
-    subresource,
-    kind: actions[0]!.kind,
-    verbs: actions.map(({ verb }) => verb).sort(),
-  }));
+  const status = { of: kind, subresource: 'status', kind: kind.kind, verbs: statusVerbs };
+  return [
+    ...(kind.hasStatusSubresource ? [status] : []),
+    ...[...byName].map(([subresource, actions]) => ({
+      of: kind,
+      subresource,
+      kind: actions[0]!.kind,
+      verbs: actions.map(({ verb }) => verb).sort(),
+    })),
+  ];
 }
 
 /** Returns `/version`, in the format of Kubernetes. */

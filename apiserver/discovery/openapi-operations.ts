@@ -287,6 +287,21 @@ export const verbOperations: Record<
   },
 };
 
+/** Returns the operation of a verb on the status of an object. */
+export function statusOperation(kind: AnyKind, verb: Verb): OpenAPIOperation {
+  const object = responses(200, `The ${kind.kind}.`, schemaRef(kind.kind), onWrites);
+  if (verb === 'get') {
+    return { summary: `Reads one ${kind.kind}.`, parameters: [nameParameter], responses: object };
+  }
+  const content = verb === 'patch' ? patchBodies(kind) : jsonBody(schemaRef(kind.kind));
+  return {
+    summary: `Changes the status of a ${kind.kind}, and nothing else.`,
+    parameters: [nameParameter, ...writeParameters, ...(verb === 'patch' ? [force] : [])],
+    requestBody: { required: true, content },
+    responses: object,
+  };
+}
+
 /** Returns the operation of an action. */
 export function actionOperation(action: Action, registry: RegistryView): OpenAPIOperation {
   const responseSchema =

@@ -289,14 +289,16 @@ function applyOf(kind: AnyKind, registry: RegistryView): JSONSchema {
     annotations,
     ownerReferences,
   };
-  const schema = registry.schemas(kind).spec;
+  const { spec: schema, status } = registry.schemas(kind);
   return closedSchema(
     `What a caller applies of a ${kind.kind}.`,
     {
       ...typeMembers(kind, kind.kind),
       metadata: closedSchema('Its name, if any, is that of the path.', metadata, []),
       spec: { ...allOptional(schema), description: 'The fields to own.' },
-      status: { type: 'object', description: 'Ignored.', additionalProperties: true },
+      status: kind.hasStatusSubresource
+        ? { ...allOptional(status), description: 'The fields to own, at the path of status alone.' }
+        : { type: 'object', description: 'Ignored.', additionalProperties: true },
     },
     ['apiVersion', 'kind'],
   );

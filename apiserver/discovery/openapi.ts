@@ -2,7 +2,7 @@ import type { Action } from '../../registry/action.js';
 import type { AnyKind } from '../../registry/kind.js';
 import { type JSONSchema, toJSONSchema } from '../../registry/schema/schema.js';
 import type { RegistryView } from '../../registry/store/registry-view.js';
-import { methodOf } from '../request/verbs.js';
+import { methodOf, statusVerbs } from '../request/verbs.js';
 import type { ApiDescription, ServedDocument } from './api-description.js';
 import { documentOperation, documentPaths } from './openapi-documents.js';
 import {
@@ -11,6 +11,7 @@ import {
   jsonBody,
   kubernetesExtensions,
   type OpenAPIOperation,
+  statusOperation,
   verbOperations,
 } from './openapi-operations.js';
 import { componentSchemas, objectSchema, typeMembers } from './openapi-schemas.js';
@@ -78,6 +79,19 @@ function addKind(paths: Paths, kind: AnyKind): void {
   }
 }
 
+function addStatus(paths: Paths, kind: AnyKind): void {
+  if (!kind.hasStatusSubresource) return;
+  for (const verb of statusVerbs) {
+    const path = `/api/${kind.version}/${kind.resource}/{name}/status`;
+    addOperation(paths, path, methodOf({ verb }).toLowerCase(), {
+      ...statusOperation(kind, verb),
+      operationId: `${verb}${kind.kind}Status`,
+      tags: [kind.kind],
+      ...kubernetesExtensions(kind, kind.kind, actionNames[verb]),
+    });
+  }
+}
+
 function addAction(paths: Paths, action: Action, registry: RegistryView): void {
   const { of, subresource, verb } = action;
   const path = `/api/${of.version}/${of.resource}/{name}/${subresource}`;
@@ -108,7 +122,10 @@ const tagsOf = (registry: RegistryView): { name: string; description: string }[]
 
 function pathsOf(registry: RegistryView, documents: readonly ServedDocument[]): Paths {
   const paths: Paths = {};
-  for (const kind of registry.kinds) addKind(paths, kind);
+  for (const kind of registry.kinds) {
+    addKind(paths, kind);
+    addStatus(paths, kind);
+  }
   for (const action of registry.actions) addAction(paths, action, registry);
   Object.assign(paths, documentPaths(registry));
   for (const { name, summary, formats } of documents) {

@@ -3,7 +3,7 @@ import type { AnyKind, KindObject } from '../../registry/kind.js';
 import { hasContent, setCallerMetadata } from '../../registry/managedfields/apply.js';
 import { isRecord } from '../../registry/schema/is-record.js';
 import { generateNameGrammar, nameGrammar } from '../../registry/schema/metadata-schema.js';
-import type { JSONSchema } from '../../registry/schema/schema.js';
+import { prune } from '../../registry/schema/schema.js';
 import { forbiddenField, invalidValue, requiredValue } from '../../registry/status/field-errors.js';
 import {
   badRequest,
@@ -12,6 +12,7 @@ import {
   invalid,
   staleVersion,
 } from '../../registry/status/status.js';
+import type { ViewSchemas } from '../../registry/store/registry-view.js';
 import type { KindView } from '../../registry/versions/kind-view.js';
 import { applyJSONPatch, type JSONPatch } from '../codec/json-patch.js';
 import { applyMergePatch } from '../codec/merge-patch.js';
@@ -89,26 +90,34 @@ export type Change =
   | { readonly mode: 'json'; readonly patch: JSONPatch };
 
 /**
- * Applies a PUT or PATCH to `next`, the stored object, as a version has it. Returns the paths of
- * members that are unknown there. What the version does not have stays as it is.
+ * Applies a PUT or PATCH to `next`, the stored object, as a version has it: everything but status, or
+ * with `subresource` status alone. Returns the paths of members that are unknown there. What the
+ * version does not have stays as it is.
  */
 export function applyBody(
   view: KindView,
   next: KindObject,
   change: Change,
-  schema: JSONSchema,
+  schemas: ViewSchemas,
+  subresource?: 'status',
 ): string[] {
   const { kind } = view;
   const { mode } = change;
-  const desired = desiredObject(view, next, change);
+  const desired = desiredObject(view, next, change, subresource);
   const absent = mode === 'replace' ? undefined : null;
   requireKind(
     { apiVersion: desired.apiVersion ?? absent, kind: desired.kind ?? absent },
     { apiVersion: view.apiVersion, kind: kind.kind },
   );
-  const unknown = unknownMembers(desired, schema);
+  const unknown = unknownMembers(desired, schemas.spec);
   const metadata = isRecord(desired.metadata) ? desired.metadata : {};
   checkIdentity(kind, next, metadata, mode);
+  if (subresource) {
+    const status = desired.status ?? {};
+    unknown.push(...prune(schemas.status, status, 'status'));
+    next.status = sentStatus(view, next, status);
+    return unknown;
+  }
   const causes = [...metadataFaults(metadata), ...hiddenCharacters(desired.spec, 'spec')];
   if (!isRecord(desired.spec)) causes.push(requiredValue('spec'));
   if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);
@@ -122,11 +131,28 @@ export function applyBody(
   return unknown;
 }
 
+/** Returns a status that was sent as the hub has it, with what the version hides. */
+function sentStatus(
+  { kind, names }: KindView,
+  { metadata, status }: KindObject,
+  sent: unknown,
+): unknown {
+  const causes = hiddenCharacters(sent, 'status');
+  if (causes.length > 0) throw invalid(kind, metadata.name, causes);
+  const below = names?.at('status');
+  return below ? below.withHidden(below.toHub(sent), status) : sent;
+}
+
 /**
  * Returns the object that a change asks for. A JSON patch reaches into every part of the object, so
  * that it gets a copy: of the result only what callers may set is stored.
  */
-function desiredObject(view: KindView, next: KindObject, change: Change): Record<string, unknown> {
+function desiredObject(
+  view: KindView,
+  next: KindObject,
+  change: Change,
+  subresource: string | undefined,
+): Record<string, unknown> {
   const { kind } = view;
   if (change.mode === 'json') {
     const desired = applyJSONPatch(clone(wireObject(view, next)), clone(change.patch));
@@ -135,8 +161,12 @@ function desiredObject(view: KindView, next: KindObject, change: Change): Record
   }
   const body = clone(change.body);
   checkVersion(kind, next, isRecord(body.metadata) ? body.metadata : {}, change.mode);
-  const { status: _, ...fields } = body;
-  return change.mode === 'merge' ? applyMergePatch(wireObject(view, next), fields) : fields;
+  const { status: _, ...spec } = body;
+  const fields = subresource ? body : spec;
+  if (change.mode === 'replace') return fields;
+  const live = wireObject(view, next);
+  // A merge changes what it gets, and of a status alone the rest has to stay.
+  return applyMergePatch(subresource ? clone(live) : live, fields);
 }
 
 /** Throws 409 for a stale resourceVersion, and 422 if it is malformed or missing in a PUT. */

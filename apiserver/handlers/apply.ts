@@ -7,6 +7,7 @@ import {
 import { withoutNulls } from '../../registry/managedfields/nulls.js';
 import type { TrackedFields } from '../../registry/managedfields/tracked-fields.js';
 import { isRecord } from '../../registry/schema/is-record.js';
+import { prune } from '../../registry/schema/schema.js';
 import { forbiddenField, invalidType, requiredValue } from '../../registry/status/field-errors.js';
 import {
   badRequest,
@@ -23,7 +24,7 @@ import { originOf } from '../chain/authorization-attributes.js';
 import { booleanParameter } from '../codec/query.js';
 import type { ObjectRequest } from '../http/message.js';
 import { optionsKind } from '../request/options-kind.js';
-import type { ResourceRequestInfo } from '../request/request-info.js';
+import { type ResourceRequestInfo, statusOf } from '../request/request-info.js';
 import { checkIdentity, checkVersion, draftOf, requireName } from './apply-body.js';
 import type { BodyReader } from './body-reader.js';
 import {
@@ -65,8 +66,9 @@ export class Applier {
     const { kind, view, name } = requestInfo;
     const body = await this.#bodies.readConfiguration(req, kind.bodyLimit);
     const options = optionsOf(requestInfo);
-    const fields = fieldsOf(view, name, body, this.#registry);
-    const applied = { ...options, view, fields };
+    const subresource = statusOf(requestInfo);
+    const fields = fieldsOf(view, name, body, this.#registry, subresource);
+    const applied = { ...options, view, fields, subresource };
     for (let tries = 1; ; tries += 1) {
       const { createsObject = false } = req.authorized;
       try {
@@ -141,6 +143,7 @@ function fieldsOf(
   name: string,
   body: Record<string, unknown>,
   registry: Registry,
+  subresource: 'status' | undefined,
 ): TrackedFields {
   const { kind } = view;
   for (const member of ['apiVersion', 'kind'] as const) {
@@ -153,22 +156,25 @@ function fieldsOf(
   if (Array.isArray(metadata.managedFields) && metadata.managedFields.length > 0) {
     throw badRequest('metadata.managedFields must be empty in an applied object');
   }
-  const unknown = unknownMembers(body, schemasIn(registry, view).spec);
+  const schemas = schemasIn(registry, view);
+  const unknown = unknownMembers(body, schemas.spec);
+  if (subresource) unknown.push(...prune(schemas.status, body.status, 'status'));
   if (unknown.length > 0) {
     throw badRequest(`field not declared in schema: ${unknown.map((one) => `.${one}`).join(', ')}`);
   }
-  const causes: Cause[] = [...metadataFaults(metadata), ...hiddenCharacters(body.spec, 'spec')];
-  if (body.spec !== undefined && body.spec !== null && !isRecord(body.spec)) {
-    causes.push(invalidType('spec', 'must be an object'));
-  }
+  const part = subresource ?? 'spec';
+  const causes: Cause[] = [...metadataFaults(metadata), ...hiddenCharacters(body[part], part)];
+  if (!isRecord(body[part] ?? {})) causes.push(invalidType(part, 'must be an object'));
   if (metadata.generateName) {
     causes.push(forbiddenField('metadata.generateName', 'an applied object has a name'));
   }
   if (causes.length > 0) throw invalid(kind, name, causes);
+  const sent = view.names?.at(part)?.toHub(body[part]) ?? body[part];
   const { labels, annotations, ownerReferences } = metadata;
-  const { metadata: given = {}, spec } = withoutNulls(tracked, {
+  const fields = {
     metadata: { labels, annotations, ...(!kind.owner && { ownerReferences }) },
-    spec: view.names?.at('spec')?.toHub(body.spec) ?? body.spec,
-  }) as Partial<TrackedFields>;
-  return { metadata: given, spec };
+    spec: sent,
+  };
+  const given = withoutNulls(tracked, subresource ? { status: sent } : fields) as TrackedFields;
+  return subresource ? given : { metadata: given.metadata ?? {}, spec: given.spec };
 }

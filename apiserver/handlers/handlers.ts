@@ -31,6 +31,7 @@ import type {
 } from '../http/message.js';
 import { pageRedirect } from '../http/page-redirect.js';
 import type { Encoder } from '../http/response.js';
+import { statusOf } from '../request/request-info.js';
 import { Applier } from './apply.js';
 import { applyBody, draftOf } from './apply-body.js';
 import { BodyReader, type SpendBudget } from './body-reader.js';
@@ -175,12 +176,15 @@ export class Handlers {
     const { requestInfo } = req.authorized;
     await this.#spendLimit(requestInfo.kind.changeLimit, req);
     const change = await this.#bodies.readChange(req, requestInfo.kind.bodyLimit);
-    const schema = schemasIn(this.#parts.registry, requestInfo.view).spec;
+    const { view } = requestInfo;
+    const subresource = statusOf(requestInfo);
+    const schemas = schemasIn(this.#parts.registry, view);
     const call = this.#call(req, res, isDryRun(requestInfo));
     const tracker = updatesBy(
       () =>
         managerOf(requestInfo.query.get('fieldManager'), req.headers['user-agent'], isBrowser(req)),
-      requestInfo.view.apiVersion,
+      view.apiVersion,
+      subresource,
     );
     const object = await call.change((tx) =>
       tx.update(
@@ -192,7 +196,7 @@ export class Handlers {
             res,
             requestInfo,
             requestInfo.name,
-            applyBody(requestInfo.view, next, change, schema),
+            applyBody(view, next, change, schemas, subresource),
           ),
         tracker,
       ),
@@ -279,7 +283,7 @@ export class Handlers {
         requireKind(change.body, { ...requestInfo.view, kind: action.kind });
       }
       const view = viewIn(answers, requestInfo.view.version)!;
-      const schema = schemasIn(this.#parts.registry, view).spec;
+      const schemas = schemasIn(this.#parts.registry, view);
       return {
         spec: undefined,
         apply: (next) =>
@@ -288,7 +292,7 @@ export class Handlers {
             res,
             requestInfo,
             next.metadata.name,
-            applyBody(view, next, change, schema),
+            applyBody(view, next, change, schemas),
             answers,
           ),
       };

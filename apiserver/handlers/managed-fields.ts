@@ -25,22 +25,23 @@ export function setManagedFields(kind: AnyKind, next: KindObject, given: unknown
     return;
   }
   const causes = Array.isArray(given)
-    ? given.flatMap(entryFaults)
+    ? given.flatMap((entry, i) => entryFaults(kind, entry, i))
     : [invalidValue(field, 'must be a list')];
   if (causes.length > 0) throw invalid(kind, next.metadata.name, causes.slice(0, 32));
   next.metadata.managedFields = (given as ManagedFieldsEntry[]).map(
-    ({ manager, operation, apiVersion, time, fieldsType, fieldsV1 }) => ({
+    ({ manager, operation, apiVersion, time, fieldsType, fieldsV1, subresource }) => ({
       manager,
       operation,
       apiVersion,
       ...(time && { time }),
       fieldsType,
       fieldsV1,
+      ...(subresource && { subresource }),
     }),
   );
 }
 
-function entryFaults(entry: unknown, i: number): Cause[] {
+function entryFaults(kind: AnyKind, entry: unknown, i: number): Cause[] {
   const at = `${field}[${i}]`;
   if (!isRecord(entry)) return [invalidValue(at, 'must be an object')];
   const { manager, operation, apiVersion, time, fieldsType, fieldsV1, subresource } = entry;
@@ -60,8 +61,10 @@ function entryFaults(entry: unknown, i: number): Cause[] {
   if (time !== undefined && time !== null && !(typeof time === 'string' && timestamp.test(time))) {
     causes.push(invalidValue(`${at}.time`, 'must be a timestamp such as 2026-01-31T12:00:00Z'));
   }
-  if (subresource !== undefined && subresource !== '') {
-    causes.push(unsupportedValue(`${at}.subresource`, 'subresources have no owners'));
+  const known: unknown[] = [undefined, '', ...(kind.hasStatusSubresource ? ['status'] : [])];
+  if (!known.includes(subresource)) {
+    const others = kind.hasStatusSubresource ? 'supported values: "status"' : 'it has no owners';
+    causes.push(unsupportedValue(`${at}.subresource`, others));
   }
   const fault = fieldsFault(fieldsV1);
   if (fault !== undefined) causes.push(invalidValue(`${at}.fieldsV1`, fault));

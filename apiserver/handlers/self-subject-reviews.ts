@@ -26,6 +26,7 @@ import {
   reviewPaths,
   typeOfPath,
 } from '../request/request-info.js';
+import { statusVerbs } from '../request/verbs.js';
 import { checkWriteParameters, isDryRun, requireKind } from './field-validation.js';
 
 const text = (description: string) => z.string().max(1_024).default('').describe(description);
@@ -234,8 +235,12 @@ export class SelfSubjectReviews {
     const action = this.#registry
       .actionsOn(kind, subresource)
       .find((action) => action.verb === verb);
+    if (subresource === 'status' && kind.hasStatusSubresource) {
+      const offered = statusVerbs.find((one) => one === verb);
+      return offered && { ...base, verb: offered, subresource, ...(name && { name }) };
+    }
     if (subresource !== '') {
-      return action && { ...base, verb: action.verb, action, ...(name && { name }) };
+      return action && { ...base, verb: action.verb, action, subresource, ...(name && { name }) };
     }
     if (!(kind.verbs as readonly string[]).includes(verb)) return undefined;
     if (verb === 'list' && name) {
@@ -252,6 +257,7 @@ export class SelfSubjectReviews {
 /** Returns the verbs of a kind, and of each of its subresources by name. */
 function verbsOf(kind: AnyKind, registry: Registry): ReadonlyMap<string, readonly string[]> {
   const verbs = new Map<string, string[]>([['', [...kind.verbs]]]);
+  if (kind.hasStatusSubresource) verbs.set('status', [...statusVerbs]);
   for (const { of, subresource, verb } of registry.actions) {
     if (of === kind) verbs.set(subresource, [...(verbs.get(subresource) ?? []), verb]);
   }

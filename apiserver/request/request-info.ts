@@ -13,7 +13,7 @@ import { emptyQuery, isWatch, parseQuery, type Query } from '../codec/query.js';
 import { negotiateRepresentation, type Representation } from '../codec/representation.js';
 import type { ApiPaths } from './api-paths.js';
 import { endpointMethods } from './provider-paths.js';
-import { allowed, methodOf, verbOf, withHead } from './verbs.js';
+import { allowed, methodOf, statusVerbs, verbOf, withHead } from './verbs.js';
 
 /** A parsed request for objects, shared by policy, router, audit log and handlers. */
 export interface ResourceRequestInfo {
@@ -25,6 +25,8 @@ export interface ResourceRequestInfo {
   /** As in the path; `~` until the caller is known. */
   name?: string;
   readonly action?: Action;
+  /** The last part of the path: an action's, or `status` of a kind that serves it. */
+  readonly subresource?: string;
   /** The representation of objects. */
   readonly representation: Representation;
   readonly query: Query;
@@ -33,6 +35,10 @@ export interface ResourceRequestInfo {
   /** Whether a watch of events sends an object. */
   readonly isSelected?: (object: KindObject) => boolean;
 }
+
+/** Returns `status` for a request of a status subresource, which writes nothing else. */
+export const statusOf = ({ action, subresource }: ResourceRequestInfo): 'status' | undefined =>
+  !action && subresource === 'status' ? subresource : undefined;
 
 /** A parsed request for one object. */
 export interface ObjectRequestInfo extends ResourceRequestInfo {
@@ -209,6 +215,9 @@ function parseResource(
   if (name === '~' && kind.resource !== 'accounts' && kind.resource !== 'sessions') {
     throw notFound(kind, name);
   }
+  if (subresource === 'status' && kind.hasStatusSubresource) {
+    return parseStatus(method, kind, name!, query, addressed);
+  }
   if (subresource !== undefined) {
     return parseAction(method, kind, name!, subresource, query, addressed);
   }
@@ -251,6 +260,23 @@ function parseEvents(
   };
 }
 
+function parseStatus(
+  method: string,
+  kind: AnyKind,
+  name: string,
+  query: Query,
+  { version, accept }: Addressed,
+): ResourceRequestInfo {
+  const verb = statusVerbs.find((one) => methodOf({ verb: one }) === method);
+  if (!verb) {
+    const methods = statusVerbs.map((one) => methodOf({ verb: one }));
+    throw methodNotAllowed(method.toLowerCase(), kind, withHead(methods));
+  }
+  const view = viewIn(kind, version)!;
+  const representation = negotiateRepresentation(accept, verb, query, view);
+  return { type: 'resource', kind, view, verb, name, subresource: 'status', query, representation };
+}
+
 function parseAction(
   method: string,
   kind: AnyKind,
@@ -271,6 +297,7 @@ function parseAction(
     verb: action.verb,
     name,
     action,
+    subresource,
     query,
     representation: negotiateRepresentation(accept, 'action', query, view),
   };

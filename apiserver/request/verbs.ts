@@ -11,6 +11,9 @@ const methods: Readonly<Record<Verb, string>> = {
   delete: 'DELETE',
   deletecollection: 'DELETE',
 };
+/** The verbs of a status subresource. */
+export const statusVerbs: readonly Verb[] = ['get', 'patch', 'update'];
+
 const ofItems: readonly Verb[] = ['get', 'update', 'patch', 'delete'];
 const ofCollections: readonly Verb[] = ['list', 'create', 'deletecollection'];
 

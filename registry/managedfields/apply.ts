@@ -14,7 +14,7 @@ import {
   mergeConfiguration,
   ownersAfterApply,
 } from './managers.js';
-import { type TrackedFields, trackedFields, trackedPaths } from './tracked-fields.js';
+import { type TrackedFields, trackedFields, trackedParts, trackedPaths } from './tracked-fields.js';
 import { setOwners } from './update.js';
 
 /** The annotation in which `kubectl apply` keeps what it applied last. */
@@ -29,6 +29,8 @@ export interface AppliedConfiguration {
   readonly manager: string;
   /** Whether fields that others own are taken over instead of a conflict. */
   readonly force: boolean;
+  /** Set if the fields are those of status. */
+  readonly subresource?: 'status' | undefined;
 }
 
 /** Applies a configuration to one object (docs/design/apply.md). May run again after a conflict. */
@@ -43,27 +45,44 @@ export class ConfigurationApply implements FieldTracker {
     this.#configuration = configuration;
   }
 
+  get subresource(): 'status' | undefined {
+    return this.#configuration.subresource;
+  }
+
   /** Merges the configuration into the live object, in place; `track` must follow. */
   merge(next: KindObject, now: number): void {
-    const { view, fields, manager } = this.#configuration;
-    const live = trackedFields(next);
+    const { view, fields, manager, subresource } = this.#configuration;
+    const live = trackedFields(next, subresource);
     this.#owners = next.metadata.managedFields
       ? decodeOwners(next.metadata.managedFields, view.kind)
       : ownersBeforeFirstApply(view.kind, this.#schema, next, toTimestamp(now));
-    const merged = mergeConfiguration(this.#schema, live, fields, this.#owners, manager);
-    const { metadata = {}, spec = {} } = clone(merged ?? {}) as Partial<TrackedFields>;
+    const merged = mergeConfiguration(
+      this.#schema,
+      live,
+      fields,
+      this.#owners,
+      manager,
+      subresource,
+    );
+    const { metadata = {}, spec = {}, status = {} } = clone(merged ?? {}) as TrackedFields;
+    if (subresource) {
+      next.status = status;
+      return;
+    }
     next.spec = spec;
     setCallerMetadata(next, metadata);
   }
 
   track(write: TrackedWrite): void {
     const { schema, old, next, now, kind } = write;
-    const { view, fields, manager, force } = this.#configuration;
-    const before = old ? trackedFields(old) : { metadata: {}, spec: {} };
-    const after = ownersAfterApply(schema, before, trackedFields(next), this.#owners, manager, {
+    const { view, fields, manager, force, subresource } = this.#configuration;
+    const before = old ? trackedFields(old, subresource) : { metadata: {}, spec: {} };
+    const written = trackedFields(next, subresource);
+    const after = ownersAfterApply(schema, before, written, this.#owners, manager, {
       applied: trackedPaths(schema, fields),
       force,
       apiVersion: view.apiVersion,
+      subresource,
       time: toTimestamp(now),
     });
     if (after.conflicts) {
@@ -113,6 +132,11 @@ function ownersBeforeFirstApply(
   const owners: ManagedFields[] = [
     { manager: 'kubectl', operation: 'Apply', time, fields: applied },
     { manager: 'before-first-apply', operation: 'Update', time, fields: all.difference(applied) },
+    ...trackedParts(schema).flatMap((subresource): ManagedFields[] => {
+      const fields = trackedPaths(schema, trackedFields(object, subresource));
+      const manager = 'before-first-apply';
+      return subresource ? [{ manager, operation: 'Update', subresource, time, fields }] : [];
+    }),
   ];
   return owners.filter(({ fields }) => !fields.isEmpty);
 }
@@ -137,9 +161,10 @@ function lastApplied(kind: Versioned, schema: JSONSchema, { metadata }: KindObje
 }
 
 function causeOf(conflict: FieldConflict, view: KindView) {
-  const { manager, operation, apiVersion = view.kind.apiVersion, time } = conflict;
+  const { manager, operation, apiVersion = view.kind.apiVersion, time, subresource } = conflict;
   const field = view.names?.path(conflict.field) ?? conflict.field;
-  const update = `using ${apiVersion}${time === undefined ? '' : ` at ${time}`}`;
+  const where = subresource ? `with subresource ${JSON.stringify(subresource)} ` : '';
+  const update = `${where}using ${apiVersion}${time === undefined ? '' : ` at ${time}`}`;
   const by =
     operation === 'Update' ? `${JSON.stringify(manager)} ${update}` : JSON.stringify(manager);
   return { reason: 'FieldManagerConflict' as const, message: `conflict with ${by}`, field, by };

@@ -17,7 +17,7 @@ export const decodeOwners = (
   entries: readonly ManagedFieldsEntry[],
   kind: Versioned,
 ): ManagedFields[] =>
-  entries.flatMap(({ manager, operation, apiVersion, time, fieldsV1 }) => {
+  entries.flatMap(({ manager, operation, apiVersion, time, fieldsV1, subresource }) => {
     const view = viewsOf(kind).find((served) => served.apiVersion === apiVersion);
     return view
       ? [
@@ -26,6 +26,7 @@ export const decodeOwners = (
             operation,
             apiVersion,
             ...(time !== undefined && { time }),
+            ...(subresource && { subresource }),
             fields: decodeFields(view.names?.fields(fieldsV1, 'hub') ?? fieldsV1),
           },
         ]
@@ -42,7 +43,7 @@ export const encodeOwners = (
 ): ManagedFieldsEntry[] =>
   joinOldest(owners)
     .sort(compareOwners)
-    .map(({ manager, operation, apiVersion = kind.apiVersion, time, fields }) => {
+    .map(({ manager, operation, apiVersion = kind.apiVersion, time, fields, subresource }) => {
       const names = viewsOf(kind).find((view) => view.apiVersion === apiVersion)?.names;
       const fieldsV1 = encodeFields(fields);
       return {
@@ -52,6 +53,7 @@ export const encodeOwners = (
         ...(time !== undefined && { time }),
         fieldsType: 'FieldsV1',
         fieldsV1: names?.fields(fieldsV1, 'version') ?? fieldsV1,
+        ...(subresource && { subresource }),
       };
     });
 
@@ -71,10 +73,11 @@ function joinOldest(owners: readonly ManagedFields[]): ManagedFields[] {
   ];
 }
 
-/** Orders by operation, then by age, then by name. */
+/** Orders by operation, then by age, then by name, then by subresource. */
 function compareOwners(a: ManagedFields, b: ManagedFields): number {
   const [one, other] = [a, b].map(
-    ({ operation, time = '', manager }) => `${operation}\n${time}\n${manager}`,
+    ({ operation, time = '', manager, subresource = '' }) =>
+      `${operation}\n${time}\n${manager}\n${subresource}`,
   );
   if (one === other) return 0;
   return one! < other! ? -1 : 1;

@@ -7,14 +7,15 @@ import { pruneValue } from './prune.js';
 import { fieldSetOf } from './typed-value.js';
 
 /**
- * A manager is known by its name and by whether it applies or updates; one that updates also by the
- * version, as in Kubernetes.
+ * A manager is known by its name, by whether it applies or updates, and by the subresource; one that
+ * updates also by the version, as in Kubernetes.
  */
 export interface ManagerID {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
   /** Group and version of its last write; by default those of the hub. */
   readonly apiVersion?: string;
+  readonly subresource?: 'status' | undefined;
 }
 
 /** An entry of metadata.managedFields. */
@@ -35,6 +36,7 @@ export interface FieldConflict extends ManagerID {
 const isSame = (a: ManagerID, b: ManagerID): boolean =>
   a.manager === b.manager &&
   a.operation === b.operation &&
+  a.subresource === b.subresource &&
   (a.operation === 'Apply' || a.apiVersion === b.apiVersion);
 
 /**
@@ -46,7 +48,7 @@ export function ownersAfterUpdate(
   before: unknown,
   after: unknown,
   owners: readonly ManagedFields[],
-  by: Pick<ManagerID, 'manager' | 'apiVersion'>,
+  by: Omit<ManagerID, 'operation'>,
   time?: string,
 ): readonly ManagedFields[] {
   const { added, modified, removed } = compareValues(schema, before, after);
@@ -72,14 +74,24 @@ export function mergeConfiguration(
   configuration: unknown,
   owners: readonly ManagedFields[],
   by: string,
+  subresource?: 'status',
 ): unknown {
-  const { last, others } = ownersFor(owners, by);
+  const { last, others } = ownersFor(owners, by, subresource);
   const owned = others.reduce(
     (set, { fields }) => set.union(fields),
     fieldSetOf(schema, configuration),
   );
   const merged = mergeValues(schema, live, configuration);
   return pruneValue(schema, merged, last?.fields ?? FieldSet.empty, owned);
+}
+
+/** What an apply does: the paths of its configuration, and what its entry says. */
+interface ApplyWrite {
+  readonly applied: FieldSet;
+  readonly force: boolean;
+  readonly apiVersion?: string;
+  readonly subresource?: 'status' | undefined;
+  readonly time?: string;
 }
 
 /** The owners after an apply, or the conflicts. */
@@ -98,10 +110,10 @@ export function ownersAfterApply(
   after: unknown,
   owners: readonly ManagedFields[],
   by: string,
-  { applied, ...write }: { applied: FieldSet; force: boolean; apiVersion?: string; time?: string },
+  { applied, force, subresource, ...write }: ApplyWrite,
 ): AppliedOwners {
-  const { force, apiVersion, time } = write;
-  const { last, others, id } = ownersFor(owners, by);
+  const { apiVersion, time } = write;
+  const { last, others, id } = ownersFor(owners, by, subresource);
   const { added, modified, removed } = compareValues(schema, before, after);
   const changed = added.union(modified);
   const conflicts = force ? [] : conflictsOf(others, changed);
@@ -114,8 +126,8 @@ export function ownersAfterApply(
   return { owners: withoutEmpty([...left, own!]) };
 }
 
-function ownersFor(owners: readonly ManagedFields[], by: string) {
-  const id: ManagerID = { manager: by, operation: 'Apply' };
+function ownersFor(owners: readonly ManagedFields[], by: string, subresource?: 'status') {
+  const id: ManagerID = { manager: by, operation: 'Apply', ...(subresource && { subresource }) };
   return {
     id,
     last: owners.find((owner) => isSame(owner, id)),

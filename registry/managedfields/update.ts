@@ -4,7 +4,7 @@ import { tooLongValue } from '../status/field-errors.js';
 import { invalid } from '../status/status.js';
 import { decodeOwners, encodeOwners } from './entries.js';
 import { type ManagedFields, ownersAfterUpdate } from './managers.js';
-import { trackedFields } from './tracked-fields.js';
+import { trackedFields, trackedParts } from './tracked-fields.js';
 
 /** The bytes of metadata.managedFields in an object. */
 const maxSize = 256 << 10;
@@ -13,17 +13,30 @@ const maxSize = 256 << 10;
  * Returns a tracker of updates by a manager: it owns what it changes, of objects with owners. Its name
  * is asked for only then. `apiVersion` is that of the writes, by default the hub's.
  */
-export const updatesBy = (nameOf: () => string, apiVersion?: string): FieldTracker => ({
+export const updatesBy = (
+  nameOf: () => string,
+  apiVersion?: string,
+  subresource?: 'status',
+): FieldTracker => ({
+  subresource,
   track(write) {
     const { kind, schema, next, old, now } = write;
     const { managedFields } = next.metadata;
     if (!managedFields) return;
-    const owners = decodeOwners(managedFields, kind);
-    const before = old && trackedFields(old);
-    const after = trackedFields(next);
-    const time = toTimestamp(now);
     const by = { manager: nameOf(), apiVersion: apiVersion ?? kind.apiVersion };
-    setOwners(write, ownersAfterUpdate(schema, before, after, owners, by, time));
+    const owners = trackedParts(schema).reduce<readonly ManagedFields[]>(
+      (others, part) =>
+        ownersAfterUpdate(
+          schema,
+          old && trackedFields(old, part),
+          trackedFields(next, part),
+          others,
+          { ...by, ...(part && { subresource: part }) },
+          toTimestamp(now),
+        ),
+      decodeOwners(managedFields, kind),
+    );
+    setOwners(write, owners);
   },
 });
 

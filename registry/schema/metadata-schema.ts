@@ -89,6 +89,7 @@ export const Metadata = CallerMetadata.extend({
         time: z.string().datetime().optional().describe('When its fields changed last.'),
         fieldsType: z.literal('FieldsV1').describe('The form of fieldsV1.'),
         fieldsV1: z.object({}).passthrough().describe('The fields, as a tree.'),
+        subresource: z.literal('status').optional().describe('Set if they are those of status.'),
       }),
     )
     .optional()

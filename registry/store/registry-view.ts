@@ -25,7 +25,7 @@ export function schemasIn(registry: Registry, view: KindView): ViewSchemas {
   const schemas = {
     spec: renamed('spec', spec.schema),
     createSpec: renamed('spec', createSpec.schema),
-    status: renamed('status', status),
+    status: renamed('status', status.schema),
   };
   byView.set(view, schemas);
   return schemas;

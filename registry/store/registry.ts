@@ -10,7 +10,7 @@ import { type KindView, viewIn } from '../versions/kind-view.js';
 /** The validators and schemas of one kind, converted once. */
 interface KindSchemas {
   readonly spec: Validator;
-  readonly status: JSONSchema;
+  readonly status: Validator;
   /** The validator of the spec in a create request. */
   readonly createSpec: Validator;
   /** The schema of the fields that have owners. */
@@ -24,11 +24,12 @@ function schemasOf(kind: AnyKind): KindSchemas {
   const createSpec = kind.create?.spec
     ? new Validator(toJSONSchema(kind.create.spec, `${kind.kind}.create`))
     : spec;
+  const status = new Validator(toJSONSchema(kind.status, `${kind.kind}.status`));
   return {
     spec,
     createSpec,
-    status: toJSONSchema(kind.status, `${kind.kind}.status`),
-    tracked: trackedSchema(spec.schema),
+    status,
+    tracked: trackedSchema(spec.schema, kind.hasStatusSubresource ? status.schema : undefined),
     secrets: secretFields(spec.schema, `${kind.kind}.spec`),
   };
 }
@@ -80,6 +81,9 @@ export class Registry {
     this.#byResource = new Map(kinds.map((kind) => [kind.resource, kind]));
     for (const kind of kinds) this.#schemas.set(kind.kind, schemasOf(kind));
     for (const action of this.actions) {
+      if (action.subresource === 'status' && action.of.hasStatusSubresource) {
+        throw new Error(`${action.of.kind} has a status subresource, and an action of that name`);
+      }
       if (action.spec && action.verb === 'create') {
         this.#bodies.set(
           action,
@@ -116,9 +120,11 @@ export class Registry {
 
   /** Compiles all validators before the first request. */
   compileValidators(): void {
-    for (const { spec, createSpec } of this.#schemas.values()) {
+    for (const kind of this.kinds) {
+      const { spec, createSpec, status } = this.schemas(kind);
       spec.compile();
       createSpec.compile();
+      if (kind.hasStatusSubresource) status.compile();
     }
     for (const validator of this.#bodies.values()) validator.compile();
   }

@@ -326,10 +326,11 @@ export class StoreTransaction implements Transaction {
     taken: StatusError | false = false,
   ): Promise<void> {
     const [old, call] = [before?.object, this.#call];
-    const { spec, tracked, secrets } = this.#registry.schemas(kind);
-    await setDefaults(kind, spec, { next, old, call });
-    const causes = spec.check(next.spec, 'spec');
-    const sent = causes.length === 0 ? secrets : [];
+    const { spec, status, tracked, secrets } = this.#registry.schemas(kind);
+    const isStatus = tracker.subresource === 'status';
+    if (!isStatus) await setDefaults(kind, spec, { next, old, call });
+    const causes = isStatus ? status.check(next.status, 'status') : spec.check(next.spec, 'spec');
+    const sent = causes.length === 0 && !isStatus ? secrets : [];
     const newSecrets = takeSecrets(sent, next, old, { kind, keys: call.keys });
     const changed = !old || newSecrets.size > 0 || !isDeepStrictEqual(old.spec, next.spec);
     if (!changed) next.spec = old.spec;

@@ -10,6 +10,7 @@ import { updatesBy } from '../../registry/managedfields/update.js';
 import { mapList, setList } from '../../registry/schema/list-type.js';
 import { StatusError } from '../../registry/status/status.js';
 import { Registry } from '../../registry/store/registry.js';
+import { schemasIn } from '../../registry/store/registry-view.js';
 import { StoreTransaction } from '../../registry/store/transaction.js';
 import { hubOf } from '../../registry/versions/kind-view.js';
 import type { Entry } from '../../storage/storage.js';
@@ -312,14 +313,15 @@ class Live {
 
   /** Runs a step; returns the conflicts of an apply. */
   async run(step: Step): Promise<string[]> {
-    const { tracked, spec } = registry.schemas(Sheet);
+    const { tracked } = registry.schemas(Sheet);
+    const schemas = schemasIn(registry, hubOf(Sheet));
     if ('write' in step) {
       const { write, mode, by: manager } = step;
       await this.change((tx) =>
         tx.update(
           Sheet,
           'one',
-          (next) => void applyBody(hubOf(Sheet), next, changeOf(next, write, mode), spec.schema),
+          (next) => void applyBody(hubOf(Sheet), next, changeOf(next, write, mode), schemas),
           updatesBy(() => manager),
         ),
       );

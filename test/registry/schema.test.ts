@@ -112,7 +112,7 @@ test('every schema that is served is one by the meta-schema, which no start chec
   const all = [
     ...kinds.flatMap((kind) => {
       const { spec, createSpec, status } = registry.schemas(kind);
-      return [spec.schema, createSpec.schema, status];
+      return [spec.schema, createSpec.schema, status.schema];
     }),
     ...registry.actions.flatMap((action) => registry.body(action)?.schema ?? []),
   ];

@@ -208,7 +208,7 @@ describe('what a version calls otherwise', () => {
     'is converted to the hub and back: %s, %s',
     (_kind, _version, { kind, names }) => {
       const { spec, status } = registry.schemas(kind);
-      const values = fc.record({ spec: valuesOf(spec.schema), status: valuesOf(status) });
+      const values = fc.record({ spec: valuesOf(spec.schema), status: valuesOf(status.schema) });
       fc.assert(
         fc.property(values, (value) => {
           expect(names!.toHub(names!.fromHub(value))).toEqual(value);
