@@ -6,14 +6,20 @@ import type { DeleteOnlyFallback } from './delete-only-fallback.js';
 import type { FieldTracker } from './field-tracker.js';
 import type { Limits } from './limits/limit-settings.js';
 import type { Limit, LimitOf } from './limits/rate-limit.js';
-import type { KindObject, Metadata } from './object.js';
+import type { KindObject, Metadata, PropagationPolicy } from './object.js';
 import type { KindPresentation } from './presentation.js';
 import type { Reader } from './reader.js';
 import type { FieldNames, ServedVersion } from './served-version.js';
 import type { Cause, DecisionSummary } from './status/status.js';
 
 export type { AccountCaller, Caller } from './caller.js';
-export type { KindObject, ManagedFieldsEntry, Metadata, OwnerReference } from './object.js';
+export type {
+  KindObject,
+  ManagedFieldsEntry,
+  Metadata,
+  OwnerReference,
+  PropagationPolicy,
+} from './object.js';
 export type { Column, SelectableField, UniqueField } from './presentation.js';
 export type { Reader } from './reader.js';
 
@@ -180,8 +186,16 @@ export interface Transaction {
     change: (next: ObjectOf<K>) => Awaitable<void>,
     tracker?: FieldTracker,
   ): Promise<ObjectOf<K>>;
-  delete<K extends AnyKind>(kind: K, name: string): Promise<ObjectOf<K> | undefined>;
-  /** Removes an object at once, even if its kind deletes in steps. */
+  /**
+   * Deletes an object. One with finalizers stays, with deletionTimestamp, until the last one is removed.
+   * Returns it as it was, or as it stays; undefined if it is absent.
+   */
+  delete<K extends AnyKind>(
+    kind: K,
+    name: string,
+    propagationPolicy?: PropagationPolicy,
+  ): Promise<ObjectOf<K> | undefined>;
+  /** Removes an object at once, even if its kind deletes in steps, or it has finalizers. */
   erase(kind: AnyKind, name: string): Promise<void>;
   /** Adds an outbox row that `worker` runs after the commit; `until` in ms since the epoch. */
   enqueue(
@@ -239,7 +253,7 @@ export interface Strategy<O> {
   validate?(next: O, old: O | undefined, call: Call): Awaitable<Cause[]>;
   /** Computes or hides fields of status for this caller, from the object and the caller alone. */
   status?(object: O, call: Pick<Call, 'caller' | 'now'>): void;
-  /** Adds to the transaction; without `next` it is a deletion. */
+  /** Adds to the transaction; without `next` the object is removed. */
   beforeCommit?(
     tx: Transaction,
     next: O | undefined,
@@ -363,6 +377,8 @@ export interface Kind<S = any, T = any, I = any>
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
+  /** Whether its objects may have finalizers (docs/design/kubernetes.md#finalizers). */
+  readonly allowsFinalizers: boolean;
   readonly unique: NonNullable<KindStorage<any, any, any, any>['unique']>;
   readonly selectableFields: NonNullable<KindPresentation<any>['selectableFields']>;
   readonly strategy: Strategy<any>;

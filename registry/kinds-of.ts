@@ -9,6 +9,11 @@ export interface KindDefaults extends GroupVersion {
   readonly categories?: readonly string[];
   /** Further versions in which all kinds are served; `version` is the one of their schemas. */
   readonly versions?: readonly ServedVersion[];
+  /**
+   * Whether callers may set finalizers, which delay a deletion as long as they like; by default they
+   * may. Kinds that delete in steps or expire never take them: their objects go by themselves.
+   */
+  readonly allowsFinalizers?: boolean;
 }
 
 /**
@@ -48,6 +53,7 @@ export function kindsOf({
   version,
   categories = [],
   versions = [],
+  allowsFinalizers = true,
 }: KindDefaults): DefineKind {
   const apiVersion = `${group}/${version}`;
   const served = [{ version }, ...versions].sort((a, b) => byPriority(a.version, b.version));
@@ -61,6 +67,7 @@ export function kindsOf({
     singular: definition.singular ?? definition.kind.toLowerCase(),
     shortNames: definition.shortNames ?? [],
     categories: definition.categories ?? categories,
+    allowsFinalizers: allowsFinalizers && !definition.expires && !definition.strategy?.beginDelete,
     unique: definition.unique ?? {},
     selectableFields: definition.selectableFields ?? {},
     strategy: definition.strategy ?? {},

@@ -4,7 +4,12 @@ export interface OwnerReference {
   name: string;
   uid: string;
   controller?: boolean;
+  /** Whether a deletion of the owner in the foreground waits for this object. */
+  blockOwnerDeletion?: boolean;
 }
+
+/** What becomes of dependents when an object is deleted (Kubernetes: DeleteOptions). */
+export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground';
 
 /**
  * metadata of every object (docs/design/kubernetes.md#metadata). `resourceVersion` is the store's
@@ -22,7 +27,12 @@ export interface Metadata {
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
   ownerReferences?: OwnerReference[];
+  /** When the deletion started of an object that is still there. */
   deletionTimestamp?: string;
+  /** 0 beside deletionTimestamp where finalizers are served. */
+  deletionGracePeriodSeconds?: number;
+  /** Who has something to do before the object goes, by qualified names. */
+  finalizers?: string[];
   /** Who owns which field; absent until someone applies (docs/design/apply.md). */
   managedFields?: ManagedFieldsEntry[];
 }

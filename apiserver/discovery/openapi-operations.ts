@@ -256,7 +256,7 @@ export const verbOperations: Record<
         dryRun,
         queryParameter(
           'propagationPolicy',
-          'Accepted without effect.',
+          'What becomes of dependents, of kinds that take finalizers.',
           oneOf('Orphan', 'Background', 'Foreground'),
         ),
         queryParameter('gracePeriodSeconds', 'Accepted without effect.', {
@@ -269,7 +269,7 @@ export const verbOperations: Record<
       responses: responses(
         200,
         'Gone, or the object while it is being ended.',
-        kind.strategy.beginDelete
+        kind.strategy.beginDelete || kind.allowsFinalizers
           ? { anyOf: [schemaRef(kind.kind), schemaRef('Status')] }
           : schemaRef('Status'),
         onWrites,

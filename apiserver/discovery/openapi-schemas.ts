@@ -280,6 +280,7 @@ function applyOf(kind: AnyKind, registry: RegistryView): JSONSchema {
     labels = {},
     annotations = {},
     ownerReferences = {},
+    finalizers = {},
   } = toJSONSchema(CallerMetadata, 'metadata').properties ?? {};
   const metadata = {
     name: textSchema('Name of the object.'),
@@ -288,6 +289,7 @@ function applyOf(kind: AnyKind, registry: RegistryView): JSONSchema {
     labels,
     annotations,
     ownerReferences,
+    ...(kind.allowsFinalizers && { finalizers }),
   };
   const { spec: schema, status } = registry.schemas(kind);
   return closedSchema(
@@ -315,10 +317,23 @@ function allOptional(schema: JSONSchema): JSONSchema {
   };
 }
 
+/** Returns the schema of metadata, with what finalizers need if a kind takes them. */
+function metadataOf(registry: RegistryView): JSONSchema {
+  const schema = toJSONSchema(Metadata, 'metadata');
+  const {
+    finalizers: _finalizers,
+    deletionGracePeriodSeconds: _seconds,
+    ...properties
+  } = schema.properties ?? {};
+  return registry.kinds.some(({ allowsFinalizers }) => allowsFinalizers)
+    ? schema
+    : { ...schema, properties };
+}
+
 /** Returns every schema of the document by name. */
 export function componentSchemas(registry: RegistryView): Record<string, JSONSchema> {
   const schemas: Record<string, JSONSchema> = {
-    ObjectMeta: toJSONSchema(Metadata, 'metadata'),
+    ObjectMeta: metadataOf(registry),
     ListMeta: listMeta,
     Bookmark: bookmark,
     DraftMetadata: draftMetadata(true),

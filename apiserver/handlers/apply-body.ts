@@ -36,18 +36,18 @@ export function draftOf(
   }
   const name = metadata.name ?? undefined;
   const causes: Cause[] = [
-    ...metadataFaults(metadata),
+    ...metadataFaults(kind, metadata),
     ...hiddenCharacters(body.spec, 'spec'),
     ...nameFaults(kind, name, metadata.generateName),
   ];
   if (body.spec === undefined || body.spec === null) causes.push(requiredValue('spec'));
   if (causes.length > 0) throw invalid(kind, typeof name === 'string' ? name : '', causes);
-  const { labels, annotations, ownerReferences, generateName } = metadata;
+  const { labels, annotations, ownerReferences, finalizers, generateName } = metadata;
   return {
     metadata: {
       ...(name !== undefined && { name }),
       ...(generateName !== undefined && kind.nameSource !== 'service' && { generateName }),
-      ...withoutEmpty({ labels, annotations, ...(!kind.owner && { ownerReferences }) }),
+      ...withoutEmpty({ labels, annotations, finalizers, ...(!kind.owner && { ownerReferences }) }),
     },
     spec: names?.at('spec')?.toHub(body.spec) ?? body.spec,
   };
@@ -118,7 +118,7 @@ export function applyBody(
     next.status = sentStatus(view, next, status);
     return unknown;
   }
-  const causes = [...metadataFaults(metadata), ...hiddenCharacters(desired.spec, 'spec')];
+  const causes = [...metadataFaults(kind, metadata), ...hiddenCharacters(desired.spec, 'spec')];
   if (!isRecord(desired.spec)) causes.push(requiredValue('spec'));
   if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);
   const names = view.names?.at('spec');

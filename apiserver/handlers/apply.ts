@@ -163,16 +163,19 @@ function fieldsOf(
     throw badRequest(`field not declared in schema: ${unknown.map((one) => `.${one}`).join(', ')}`);
   }
   const part = subresource ?? 'spec';
-  const causes: Cause[] = [...metadataFaults(metadata), ...hiddenCharacters(body[part], part)];
+  const causes: Cause[] = [
+    ...metadataFaults(kind, metadata),
+    ...hiddenCharacters(body[part], part),
+  ];
   if (!isRecord(body[part] ?? {})) causes.push(invalidType(part, 'must be an object'));
   if (metadata.generateName) {
     causes.push(forbiddenField('metadata.generateName', 'an applied object has a name'));
   }
   if (causes.length > 0) throw invalid(kind, name, causes);
   const sent = view.names?.at(part)?.toHub(body[part]) ?? body[part];
-  const { labels, annotations, ownerReferences } = metadata;
+  const { labels, annotations, ownerReferences, finalizers } = metadata;
   const fields = {
-    metadata: { labels, annotations, ...(!kind.owner && { ownerReferences }) },
+    metadata: { labels, annotations, finalizers, ...(!kind.owner && { ownerReferences }) },
     spec: sent,
   };
   const given = withoutNulls(tracked, subresource ? { status: sent } : fields) as TrackedFields;

@@ -38,7 +38,7 @@ export async function deleteCollection(
     const old = await call.change(async (tx) => {
       const target = await tx.get(kind, stored.name);
       if (target) checkPreconditions(requestInfo, options, target);
-      return tx.delete(kind, stored.name);
+      return tx.delete(kind, stored.name, options.propagationPolicy);
     });
     if (old) items.push(deletedItem(view, old, call));
     if (items.length === max) break;

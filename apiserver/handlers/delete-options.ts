@@ -1,7 +1,7 @@
-import type { KindObject } from '../../registry/kind.js';
+import type { KindObject, PropagationPolicy } from '../../registry/kind.js';
 import { prune, Validator } from '../../registry/schema/schema.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
-import { unsupportedValue } from '../../registry/status/field-errors.js';
+import { invalidValue, unsupportedValue } from '../../registry/status/field-errors.js';
 import { badRequest, type Cause, conflict, invalid } from '../../registry/status/status.js';
 import { readObject, requireBodyType } from '../http/body.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
@@ -14,7 +14,7 @@ import { checkUnknownFields, isDryRun } from './field-validation.js';
 export type DeleteOptions = SentDeleteOptions & { readonly isDryRun: boolean };
 
 const validator = new Validator(deleteOptionsSchema);
-const policies = ['Orphan', 'Background', 'Foreground', undefined];
+const policies: readonly PropagationPolicy[] = ['Orphan', 'Background', 'Foreground'];
 
 /**
  * Returns the options of a deletion from body and query; throws 400, 415 or 422
@@ -49,10 +49,10 @@ export async function readDeleteOptions(
   const causes: Cause[] = validator
     .check(body, '')
     .map((cause) => ({ ...cause, field: cause.field?.replace(/^\./, '') ?? '' }));
-  if (
-    body.propagationPolicy === undefined &&
-    !policies.includes(requestInfo.query.get('propagationPolicy'))
-  ) {
+  const options = body as SentDeleteOptions;
+  const asked = options.propagationPolicy ?? requestInfo.query.get('propagationPolicy');
+  const policy = policies.find((one) => one === asked);
+  if (asked !== undefined && policy === undefined && options.propagationPolicy === undefined) {
     causes.push(
       unsupportedValue(
         'propagationPolicy',
@@ -60,9 +60,17 @@ export async function readDeleteOptions(
       ),
     );
   }
+  if (asked !== undefined && options.orphanDependents !== undefined) {
+    const both = 'orphanDependents and deletionPropagation cannot be both set';
+    causes.push(invalidValue('propagationPolicy', both));
+  }
   if (causes.length > 0) throw invalid(names, requestInfo.name ?? '', causes);
-  const options = body as SentDeleteOptions;
-  return { ...options, isDryRun: isDryRun(requestInfo, options.dryRun ?? []) };
+  const former = options.orphanDependents ? 'Orphan' : 'Background';
+  return {
+    ...options,
+    propagationPolicy: policy ?? (options.orphanDependents === undefined ? undefined : former),
+    isDryRun: isDryRun(requestInfo, options.dryRun ?? []),
+  };
 }
 
 /** Throws 409 if the object does not meet the preconditions. */

@@ -163,12 +163,14 @@ export function checkWriteParameters(query: ResourceRequestInfo['query'], verb: 
 const callerFields = ['labels', 'annotations', 'ownerReferences', 'finalizers'];
 
 /** Returns the faults of metadata that the caller may set. */
-export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
+export function metadataFaults(kind: AnyKind, metadata: Record<string, unknown>): Cause[] {
   if (!callerFields.some((member) => member in metadata)) return [];
   const checked = {
     ...(metadata.labels !== null && { labels: metadata.labels }),
     ...(metadata.annotations !== null && { annotations: metadata.annotations }),
     ...(metadata.ownerReferences !== null && { ownerReferences: metadata.ownerReferences }),
+    ...(kind.allowsFinalizers &&
+      metadata.finalizers !== null && { finalizers: metadata.finalizers }),
   };
   const causes = callerMetadata.check(JSON.parse(JSON.stringify(checked)), 'metadata');
   if (
@@ -179,7 +181,8 @@ export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
   ) {
     causes.push(invalidValue('metadata.ownerReferences', 'only one owner may be the controller'));
   }
-  if (Array.isArray(metadata.finalizers) && metadata.finalizers.length > 0) {
+  const { finalizers } = metadata;
+  if (!kind.allowsFinalizers && Array.isArray(finalizers) && finalizers.length > 0) {
     causes.push(forbiddenField('metadata.finalizers', 'finalizers are not served'));
   }
   if (

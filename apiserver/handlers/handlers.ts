@@ -6,6 +6,7 @@ import type { LimitOf } from '../../registry/limits/rate-limit.js';
 import { updatesBy } from '../../registry/managedfields/update.js';
 import { isRecord } from '../../registry/schema/is-record.js';
 import { badRequest, invalid, notFound } from '../../registry/status/status.js';
+import { finalizersOf } from '../../registry/store/lifecycle/finalizers.js';
 import type { Registry } from '../../registry/store/registry.js';
 import { schemasIn } from '../../registry/store/registry-view.js';
 import type { Store } from '../../registry/store/store.js';
@@ -212,13 +213,17 @@ export class Handlers {
       const target = await tx.get(requestInfo.kind, requestInfo.name);
       if (!target) throw notFound(requestInfo.kind, requestInfo.name);
       checkPreconditions(requestInfo, options, target);
-      return (await tx.delete(requestInfo.kind, requestInfo.name)) ?? target;
+      const { kind, name } = requestInfo;
+      return (await tx.delete(kind, name, options.propagationPolicy)) ?? target;
     });
     if (requestInfo.kind.strategy.beginDelete) {
       const left = call.dryRun
         ? old
         : (await this.#parts.store.stored(requestInfo.kind, requestInfo.name))?.parse();
       return this.#respond(req, res, 200, left ?? deleted(old, call.now), call);
+    }
+    if (requestInfo.kind.allowsFinalizers && finalizersOf(old).length > 0) {
+      return this.#respond(req, res, 200, old, call);
     }
     const { uid } = old.metadata;
     this.#parts.encoder.json(req, res, 200, {

@@ -5,7 +5,7 @@ const DeleteOptions = z.object({
   propagationPolicy: z
     .enum(['Orphan', 'Background', 'Foreground'])
     .optional()
-    .describe('Accepted without effect.'),
+    .describe('What becomes of dependents, of kinds that take finalizers.'),
   dryRun: z
     .array(z.enum(['All']))
     .max(1)
@@ -25,7 +25,7 @@ const DeleteOptions = z.object({
     .max(Number.MAX_SAFE_INTEGER)
     .optional()
     .describe('Ignored.'),
-  orphanDependents: z.boolean().optional().describe('Ignored.'),
+  orphanDependents: z.boolean().optional().describe('The former propagationPolicy.'),
 });
 
 /** The options of a deletion as they are sent (Kubernetes API, DeleteOptions). */

@@ -99,10 +99,11 @@ export class ConfigurationApply implements FieldTracker {
 /** Replaces the metadata that callers set; empty members are absent. */
 export function setCallerMetadata(
   next: KindObject,
-  { labels, annotations, ownerReferences }: Readonly<Record<string, unknown>>,
+  { labels, annotations, ownerReferences, finalizers }: Readonly<Record<string, unknown>>,
 ): void {
   const target = next.metadata as KindObject['metadata'] & Record<string, unknown>;
-  for (const [field, value] of Object.entries({ labels, annotations, ownerReferences })) {
+  const members = { labels, annotations, ownerReferences, finalizers };
+  for (const [field, value] of Object.entries(members)) {
     if (hasContent(value)) {
       target[field] = value;
     }

@@ -25,7 +25,7 @@ export const trackedParts = ({ properties }: JSONSchema): readonly ('status' | u
 /** Returns the fields of an object that have owners, those of status only with `subresource`. */
 export const trackedFields = (
   {
-    metadata: { labels, annotations, ownerReferences },
+    metadata: { labels, annotations, ownerReferences, finalizers },
     spec,
     status,
   }: Pick<KindObject, 'metadata' | 'spec' | 'status'>,
@@ -38,6 +38,7 @@ export const trackedFields = (
           ...(labels && { labels }),
           ...(annotations && { annotations }),
           ...(ownerReferences && { ownerReferences }),
+          ...(finalizers && { finalizers }),
         },
         spec,
       };

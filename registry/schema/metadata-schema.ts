@@ -1,10 +1,15 @@
 import { z } from 'zod';
-import { mapList } from './list-type.js';
+import { mapList, setList } from './list-type.js';
 import { describePattern } from './pattern.js';
 
 const labelKey = describePattern(
   /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/,
   'must be a label key: at most 63 letters, digits, - _ or ., with an optional domain and a slash before',
+);
+
+const finalizerName = describePattern(
+  /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([A-Za-z0-9-_.]{0,61}[A-Za-z0-9])?$/,
+  'must be a qualified name: at most 63 letters, digits, - _ or ., with an optional domain and a slash before',
 );
 
 /** A lower-case RFC 1123 subdomain: the syntax of object names. */
@@ -50,7 +55,10 @@ export const CallerMetadata = z.object({
         name: identifier(253).describe('Name of the owner.'),
         uid: identifier(64).describe('uid of the owner.'),
         controller: z.boolean().optional().describe('It is the managing owner.'),
-        blockOwnerDeletion: z.boolean().optional().describe('Accepted without effect.'),
+        blockOwnerDeletion: z
+          .boolean()
+          .optional()
+          .describe('A deletion of the owner in the foreground waits for this one.'),
       }),
     ),
     'uid',
@@ -58,6 +66,9 @@ export const CallerMetadata = z.object({
     .max(16)
     .optional()
     .describe('Objects this one depends on.'),
+  finalizers: setList(z.array(z.string().max(317).regex(finalizerName)))
+    .optional()
+    .describe('Who has something to do before the object goes. It goes with the last one.'),
 });
 
 /** The metadata of a response (docs/design/api.md#objects). */
@@ -80,6 +91,11 @@ export const Metadata = CallerMetadata.extend({
     .datetime()
     .optional()
     .describe('When the deletion of the object started.'),
+  deletionGracePeriodSeconds: z
+    .number()
+    .int()
+    .optional()
+    .describe('0 when the deletion of the object started.'),
   managedFields: z
     .array(
       z.object({

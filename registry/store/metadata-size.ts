@@ -4,8 +4,10 @@ import type { Cause } from '../status/status.js';
 
 /** Returns the stored size of the metadata that callers influence, in bytes. */
 function sizeOf({ metadata }: KindObject): number {
-  const { labels, annotations, ownerReferences, managedFields } = metadata;
-  return Buffer.byteLength(JSON.stringify({ labels, annotations, ownerReferences, managedFields }));
+  const { labels, annotations, ownerReferences, finalizers, managedFields } = metadata;
+  return Buffer.byteLength(
+    JSON.stringify({ labels, annotations, ownerReferences, finalizers, managedFields }),
+  );
 }
 
 /**
@@ -25,6 +27,7 @@ export function metadataSizeFaults(
     (!metadata.labels &&
       !metadata.annotations &&
       !metadata.ownerReferences &&
+      !metadata.finalizers &&
       !metadata.managedFields)
   ) {
     return [];

@@ -20,6 +20,7 @@ import type {
   KindObject,
   ObjectOf,
   OwnerReference,
+  PropagationPolicy,
   RawValue,
   StagedWrites,
   Transaction,
@@ -34,6 +35,13 @@ import {
   notFound,
   type StatusError,
 } from '../status/status.js';
+import {
+  finalizerFaults,
+  finalizersOnDelete,
+  isFinalized,
+  keepForFinalizers,
+  withoutFinalizers,
+} from './lifecycle/finalizers.js';
 import { mergeParts } from './lifecycle/merge-parts.js';
 import { newMetadata } from './lifecycle/new-metadata.js';
 import { type StagedObject, stagedWrites } from './lifecycle/staged-writes.js';
@@ -137,7 +145,7 @@ export class StoreTransaction implements Transaction {
     const { ownerReferences = await this.#ownerReferences(kind, input) } = input.metadata;
     const metadata = { ...input.metadata, ...(ownerReferences && { ownerReferences }) };
     const object: KindObject = {
-      metadata: newMetadata(name, metadata, this.#call),
+      metadata: newMetadata(kind, name, metadata, this.#call),
       spec: input.spec,
       status: input.status ?? {},
       internal: input.internal,
@@ -185,17 +193,36 @@ export class StoreTransaction implements Transaction {
     return next as ObjectOf<K>;
   }
 
-  async delete<K extends AnyKind>(kind: K, name: string): Promise<ObjectOf<K> | undefined> {
+  async delete<K extends AnyKind>(
+    kind: K,
+    name: string,
+    propagationPolicy?: PropagationPolicy,
+  ): Promise<ObjectOf<K> | undefined> {
     const before = await this.#stored(kind, name);
-    return before && ((await this.#delete(kind, before)) as ObjectOf<K>);
+    return before && ((await this.#delete(kind, before, propagationPolicy)) as ObjectOf<K>);
   }
 
-  async #delete(kind: AnyKind, before: EncodedObject): Promise<KindObject> {
-    const { object: old } = before;
-    const { beginDelete } = kind.strategy;
+  async #delete(
+    kind: AnyKind,
+    before: EncodedObject,
+    policy: PropagationPolicy | undefined,
+  ): Promise<KindObject | undefined> {
+    const { object: old, entry } = before;
+    const { beginDelete, beforeCommit } = kind.strategy;
     if (beginDelete) return (await beginDelete(this, old, this.#call)) ?? old;
-    await this.#remove(kind, old, before);
-    return old;
+    const staged = this.#staged.get(entry.key);
+    if (staged && !staged.object) return undefined;
+    const current = staged?.object ?? before.parse();
+    const finalizers = finalizersOnDelete(kind, current, policy);
+    if (finalizers.length === 0) {
+      await this.#remove(kind, old, before);
+      return withoutFinalizers(old);
+    }
+    keepForFinalizers(current, finalizers, this.#call.now);
+    if (isDeepStrictEqual(current, old)) return current;
+    this.#staged.set(entry.key, { kind, before, object: current });
+    await beforeCommit?.(this, current, old, this.#call);
+    return current;
   }
 
   async erase(kind: AnyKind, name: string): Promise<void> {
@@ -327,6 +354,10 @@ export class StoreTransaction implements Transaction {
   ): Promise<void> {
     const [old, call] = [before?.object, this.#call];
     const { spec, status, tracked, secrets } = this.#registry.schemas(kind);
+    if (isFinalized(next, old)) {
+      tracker.track({ kind, schema: tracked, next, old, now: call.now });
+      return this.#remove(kind, old!, before!);
+    }
     const isStatus = tracker.subresource === 'status';
     if (!isStatus) await setDefaults(kind, spec, { next, old, call });
     const causes = isStatus ? status.check(next.status, 'status') : spec.check(next.spec, 'spec');
@@ -341,6 +372,7 @@ export class StoreTransaction implements Transaction {
       causes.push(...((await kind.strategy.validate?.(next, old, call)) ?? []));
     }
     if (causes.length === 0) causes.push(...metadataSizeFaults(kind, next, old, call));
+    if (causes.length === 0) causes.push(...finalizerFaults(next, old));
     if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);
     if (taken) throw taken;
     if (old) next.metadata.generation = old.metadata.generation + (changed ? 1 : 0);

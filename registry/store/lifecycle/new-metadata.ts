@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { Call, Metadata } from '../../kind.js';
+import type { AnyKind, Call, Metadata } from '../../kind.js';
 import { toTimestamp } from '../../schema/timestamp.js';
 
 /** Returns the metadata of a new object: what its draft may say, and what the service adds. */
 export function newMetadata(
+  { allowsFinalizers }: AnyKind,
   name: string,
   draft: Partial<Metadata>,
   { now, dryRun }: Pick<Call, 'now' | 'dryRun'>,
 ): Metadata {
-  const { generateName, labels, annotations, ownerReferences } = draft;
+  const { generateName, labels, annotations, ownerReferences, finalizers = [] } = draft;
   return {
     name,
     ...(generateName && { generateName }),
@@ -20,5 +21,6 @@ export function newMetadata(
     ...(labels && Object.keys(labels).length > 0 && { labels }),
     ...(annotations && { annotations }),
     ...(ownerReferences && { ownerReferences }),
+    ...(allowsFinalizers && finalizers.length > 0 && { finalizers }),
   };
 }
