@@ -6,6 +6,7 @@ import type { Ports, Settings } from '../../registry/kind.js';
 import { defaultsOf, serverLimits } from '../../registry/limits/limit-settings.js';
 import { minuteMs } from '../../registry/schema/units.js';
 import { Controller } from '../../registry/store/controller.js';
+import { GarbageCollector } from '../../registry/store/garbage/garbage-collector.js';
 import { Outbox } from '../../registry/store/outbox.js';
 import { Registry } from '../../registry/store/registry.js';
 import { Store } from '../../registry/store/store.js';
@@ -264,8 +265,9 @@ async function startControllers(
   { options, log, disposables }: StartContext,
   store: Store,
 ): Promise<void> {
-  for (const reconciler of options.reconcilers ?? []) {
-    const controller = new Controller(store, reconciler, log);
+  const reconcilers = options.reconcilers ?? [];
+  const controllers = reconcilers.map((reconciler) => new Controller(store, reconciler, log));
+  for (const controller of [new GarbageCollector(store, log), ...controllers]) {
     disposables.add(() => controller.stop());
     await controller.start();
   }

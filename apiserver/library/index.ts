@@ -21,7 +21,9 @@ export type {
   KindObject,
   Metadata,
   ObjectOf,
+  OwnerReference,
   Ports,
+  PropagationPolicy,
   Reader,
   Settings,
   Strategy,
@@ -67,6 +69,7 @@ export {
 } from '../../registry/status/status.js';
 // Background work
 export { Controller, type Reconciler } from '../../registry/store/controller.js';
+export { GarbageCollector } from '../../registry/store/garbage/garbage-collector.js';
 export { Informer } from '../../registry/store/informer.js';
 export type { Outcome, Worker } from '../../registry/store/outbox.js';
 export { Outbox } from '../../registry/store/outbox.js';
