@@ -143,8 +143,7 @@ class Reviews {
 const collections: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection']);
 
 /** Returns the ResourceAttributes of a request without its name. An action is a subresource. */
-function resourceOf({ action, kind, verb }: AuthorizationAttributes) {
-  const [, subresource] = action.split('/');
+function resourceOf({ action, kind, verb, subresource }: AuthorizationAttributes) {
   return {
     verb: verb ?? (subresource === undefined ? action : 'create'),
     group: kind?.group,

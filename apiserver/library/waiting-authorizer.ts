@@ -59,9 +59,33 @@ const awaited = async (
 
 /** Returns equal texts for attributes about which decisions are equal. */
 function questionOf(attributes: AuthorizationAttributes): string {
-  const { caller, action, verb, kind, name, owner, every, becomes, at, facts, object } = attributes;
+  const {
+    caller,
+    action,
+    verb,
+    subresource,
+    kind,
+    name,
+    owner,
+    every,
+    becomes,
+    at,
+    facts,
+    object,
+  } = attributes;
   const { uid, resourceVersion } = object?.metadata ?? {};
-  const of = [action, verb, kind?.resource, name, owner, every, becomes, uid, resourceVersion];
+  const of = [
+    action,
+    verb,
+    subresource,
+    kind?.resource,
+    name,
+    owner,
+    every,
+    becomes,
+    uid,
+    resourceVersion,
+  ];
   return `answer ${JSON.stringify([...of, at, caller, facts])}`;
 }
 

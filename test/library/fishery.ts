@@ -21,7 +21,8 @@ export const Fischer = kindsOf({ group: 'wardle.example.com', version: 'v1alpha1
   description: 'Who fishes.',
   verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'],
   spec: z.object({ pond: z.string().max(63).default('north').describe('Where.') }),
-  status: z.object({}),
+  status: z.object({ caught: z.number().int().optional().describe('How many.') }),
+  hasStatusSubresource: true,
   columns: { Pond: ({ spec }) => spec.pond },
   selectableFields: { 'spec.pond': ({ spec }) => spec.pond },
 });

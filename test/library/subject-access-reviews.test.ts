@@ -116,6 +116,13 @@ test.each<[title: string, path: string, question: Question, code: number, review
     ['ada get fischers f1', 'ada patch fischers f1'],
   ],
   [
+    'a patch of status',
+    `${fischers}/f1/status`,
+    { method: 'PATCH', type: 'application/merge-patch+json', body: { status: { caught: 2 } } },
+    200,
+    ['ada get fischers/status f1', 'ada patch fischers/status f1'],
+  ],
+  [
     'a deletion',
     `${fischers}/f1`,
     { method: 'DELETE' },
