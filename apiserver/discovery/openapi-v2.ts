@@ -25,17 +25,34 @@ export function openapiV2(
 }
 
 function inOneVersion({ paths, components }: Document, prefix: string) {
-  return {
-    paths: mapped(paths, (methods) =>
-      mapped(methods, (operation) => operationOf(operation, prefix)),
-    ),
-    definitions: Object.fromEntries(
-      Object.entries(components.schemas).map(([name, schema]) => [
-        prefix + name,
-        schemaOf(schema, prefix),
-      ]),
-    ),
+  const converted = mapped(paths, (methods) =>
+    mapped(methods, (operation) => operationOf(operation, prefix)),
+  );
+  const definitions = new Map(
+    Object.entries(components.schemas).map(([name, schema]) => [
+      prefix + name,
+      schemaOf(schema, prefix),
+    ]),
+  );
+  return { paths: converted, definitions: Object.fromEntries(reached(converted, definitions)) };
+}
+
+/**
+ * Returns the definitions that the paths lead to. A cluster that takes one version drops those of the
+ * other's paths, and keeps what no path leads to, with references to what it dropped.
+ */
+function reached(paths: Value, definitions: ReadonlyMap<string, JSONSchema>) {
+  const found = new Map<string, JSONSchema>();
+  const follow = (from: object): void => {
+    JSON.stringify(from, (key, value) => {
+      const name: string = key === '$ref' ? value.slice('#/definitions/'.length) : '';
+      const definition = found.has(name) ? undefined : definitions.get(name);
+      if (definition) follow(found.set(name, definition).get(name)!);
+      return value;
+    });
   };
+  follow(paths);
+  return found;
 }
 
 function operationOf(operation: Operation, prefix: string): Value {

@@ -103,7 +103,7 @@ test('roles of a real cluster decide about a server of the library behind it', a
   expect((await clerk.get(fischers, plain).is(200)).body.items).toHaveLength(1);
   await clerk.delete(`${fischers}/f1`, plain).fails(403, 'Forbidden');
   await ada.get(fischers, plain).fails(403, 'Forbidden');
-  await ada.get(`${fischers}/f1`, plain).fails(404, 'NotFound');
+  await ada.get(`${fischers}/f1`, plain).fails(403, 'Forbidden');
   expect(await cluster.kubectl('clerk').says('get', 'fischers')).toMatch(/^f1 +north/m);
   await cluster.as('admin').delete(`${fischers}/f1`, plain).is(200);
 });

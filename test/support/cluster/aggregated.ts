@@ -11,7 +11,10 @@ import { eventually, KubeAPIServer } from './kubeapiserver.js';
 
 /** The group's path in the cluster, which is ours too. */
 export const API = '/apis/id.vestibule.org/v1beta1';
-export const apiService = '/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.id.vestibule.org';
+const apiServices = '/apis/apiregistration.k8s.io/v1/apiservices';
+/** The versions that the chart declares, with their priorities. */
+const versions = { v1beta1: 20, v1alpha1: 15 };
+export const apiService = `${apiServices}/v1beta1.id.vestibule.org`;
 const [namespace, account, host] = ['vestibule', 'vestibule', 'vestibule.vestibule.svc'];
 const roles = '/apis/rbac.authorization.k8s.io/v1';
 
@@ -192,28 +195,33 @@ async function declareAPI(cluster: KubeAPIServer, port: number, ca: string): Pro
     metadata: { name: 'vestibule' },
     spec: { type: 'ExternalName', externalName: 'localhost' },
   });
-  await cluster.create('/apis/apiregistration.k8s.io/v1/apiservices', {
-    apiVersion: 'apiregistration.k8s.io/v1',
-    kind: 'APIService',
-    metadata: { name: 'v1beta1.id.vestibule.org' },
-    spec: {
-      group: 'id.vestibule.org',
-      version: 'v1beta1',
-      groupPriorityMinimum: 1000,
-      versionPriority: 15,
-      service: { name: 'vestibule', namespace, port },
-      caBundle: Buffer.from(ca).toString('base64'),
-    },
-  });
+  for (const [version, versionPriority] of Object.entries(versions)) {
+    await cluster.create(apiServices, {
+      apiVersion: 'apiregistration.k8s.io/v1',
+      kind: 'APIService',
+      metadata: { name: `${version}.id.vestibule.org` },
+      spec: {
+        group: 'id.vestibule.org',
+        version,
+        groupPriorityMinimum: 1000,
+        versionPriority,
+        service: { name: 'vestibule', namespace, port },
+        caBundle: Buffer.from(ca).toString('base64'),
+      },
+    });
+  }
 }
 
 async function withdraw(cluster: KubeAPIServer): Promise<void> {
   const admin = cluster.as('admin');
-  for (const path of [apiService, `/api/v1/namespaces/${namespace}/services/vestibule`]) {
+  const declared = Object.keys(versions).map((one) => `${apiServices}/${one}.id.vestibule.org`);
+  for (const path of [...declared, `/api/v1/namespaces/${namespace}/services/vestibule`]) {
     await admin.delete(path, { plain: true }).is(200);
   }
-  await eventually(
-    () => admin.get(API, { plain: true }),
-    ({ code }) => code === 404,
-  );
+  for (const version of Object.keys(versions)) {
+    await eventually(
+      () => admin.get(`/apis/id.vestibule.org/${version}`, { plain: true }),
+      ({ code }) => code === 404,
+    );
+  }
 }
