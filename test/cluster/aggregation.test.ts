@@ -105,12 +105,14 @@ describe.each(['embedded', 'etcd'] as const)('behind a real kube-apiserver, on %
       ({ paths }) => `${API}/groups` in paths,
     );
     expect(Object.keys(two.paths)).toContain('/api/v1/namespaces/{name}'); // ours takes nothing away
-    const kindsIn = Object.values<any>(two.definitions).flatMap((definition) =>
-      (definition['x-kubernetes-group-version-kind'] ?? [])
-        .filter(({ group: of }: any) => of === 'id.vestibule.org')
-        .map(({ kind }: any) => kind),
-    );
-    expect(kindsIn.sort()).toEqual(kinds.map(({ kind }) => kind).sort());
+    for (const served of ['v1beta1', 'v1alpha1']) {
+      const kindsIn = Object.values<any>(two.definitions).flatMap((definition) =>
+        (definition['x-kubernetes-group-version-kind'] ?? [])
+          .filter(({ group: of, version: at }: any) => of === 'id.vestibule.org' && at === served)
+          .map(({ kind }: any) => kind),
+      );
+      expect(kindsIn.sort()).toEqual(kinds.map(({ kind }) => kind).sort());
+    }
   });
 
   test('kubectl explains, creates, applies, patches, watches, waits and deletes', async () => {

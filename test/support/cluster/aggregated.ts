@@ -14,7 +14,7 @@ export const API = '/apis/id.vestibule.org/v1beta1';
 const apiServices = '/apis/apiregistration.k8s.io/v1/apiservices';
 /** The versions that the chart declares, with their priorities. */
 const versions = { v1beta1: 20, v1alpha1: 15 };
-export const apiService = `${apiServices}/v1beta1.id.vestibule.org`;
+const declared = Object.keys(versions).map((one) => `${apiServices}/${one}.id.vestibule.org`);
 const [namespace, account, host] = ['vestibule', 'vestibule', 'vestibule.vestibule.svc'];
 const roles = '/apis/rbac.authorization.k8s.io/v1';
 
@@ -111,11 +111,13 @@ export async function aggregate(
     balancer,
     ca: signer.cert,
     available: async (is = true) => {
-      const condition = async (): Promise<any> =>
-        (
-          await cluster.as('admin').get(apiService, { plain: true }).is(200)
-        ).body.status?.conditions?.find(({ type }: { type: string }) => type === 'Available');
-      await eventually(condition, (seen) => seen?.status === (is ? 'True' : 'False'));
+      for (const path of declared) {
+        const condition = async (): Promise<any> =>
+          (
+            await cluster.as('admin').get(path, { plain: true }).is(200)
+          ).body.status?.conditions?.find(({ type }: { type: string }) => type === 'Available');
+        await eventually(condition, (seen) => seen?.status === (is ? 'True' : 'False'));
+      }
     },
     audited: () =>
       ports.flatMap((_, i) =>
@@ -214,7 +216,6 @@ async function declareAPI(cluster: KubeAPIServer, port: number, ca: string): Pro
 
 async function withdraw(cluster: KubeAPIServer): Promise<void> {
   const admin = cluster.as('admin');
-  const declared = Object.keys(versions).map((one) => `${apiServices}/${one}.id.vestibule.org`);
   for (const path of [...declared, `/api/v1/namespaces/${namespace}/services/vestibule`]) {
     await admin.delete(path, { plain: true }).is(200);
   }
