@@ -152,4 +152,4 @@ export const Replica = defineKind({
   },
 });
 
-const sum = (counts: readonly number[]): number => counts.reduce((all, one) => all + one, 0);
+const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);

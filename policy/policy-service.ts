@@ -149,7 +149,9 @@ function recordingAuthorizer(
         return isOutcome && object ? [type, id, object] : [type, id];
       }),
     );
-    const distinct = new Map(missing.map((one) => [`${one[0]} ${one[1]}`, one]));
+    const distinct = new Map(
+      missing.map((reference) => [`${reference[0]} ${reference[1]}`, reference]),
+    );
     return distinct.size > 0 ? loadEntities([...distinct.values()]) : undefined;
   };
   return {

@@ -35,7 +35,7 @@ export function accentFault(accent: string): string | undefined {
   const uses = [
     { color: card, use: 'the text of buttons' },
     { color: ground, use: 'the background of links' },
-  ].map((one) => ({ ...one, ratio: contrast(accent, one.color) }));
+  ].map((pair) => ({ ...pair, ratio: contrast(accent, pair.color) }));
   const worst = uses.reduce((first, second) => (second.ratio < first.ratio ? second : first));
   if (worst.ratio >= minContrast) return undefined;
   const ratio = (Math.floor(worst.ratio * 100) / 100).toFixed(2);

@@ -139,9 +139,9 @@ async function addConsent(interaction: InteractionObject, call: Call): Promise<v
   );
   const requested: RequestedScope[] = [];
   for (const name of spec.scopes) {
-    const one = await decideScope(name, await find(name), { facts, interaction }, call);
-    if (one.decision?.allowed === false) await yieldToEventLoop(); // It may have been explained.
-    requested.push(one);
+    const decided = await decideScope(name, await find(name), { facts, interaction }, call);
+    if (decided.decision?.allowed === false) await yieldToEventLoop(); // It may have been explained.
+    requested.push(decided);
   }
   const externalScopes = status.refusal
     ? []

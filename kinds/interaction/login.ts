@@ -128,7 +128,7 @@ async function challengeOfLink(
 ): Promise<string> {
   const hash = digest(token);
   if (internal.email?.link === hash) return internal.email.id;
-  if (internal.replaced.some((one) => one.link === hash)) {
+  if (internal.replaced.some((former) => former.link === hash)) {
     throw proofExpired('replaced', metadata.name);
   }
   const owner = await call.store(Interaction).byUnique('link', hash);

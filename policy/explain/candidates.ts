@@ -49,10 +49,10 @@ export function candidatesFor(
 function signIns(world: World): Candidate[] {
   const isSignedIn = requestIn(world, {}).fact('authenticated') !== undefined;
   const methods = (['Passkey', 'EmailCode', 'EmailLink'] as const satisfies readonly Method[]).map(
-    (method) => ranked('SignIn', method, (one) => withSignIn(one, method)),
+    (method) => ranked('SignIn', method, (world) => withSignIn(world, method)),
   );
   return isSignedIn
-    ? [ranked('SignIn', 'Again', (one) => withSignIn(one, undefined)), ...methods]
+    ? [ranked('SignIn', 'Again', (world) => withSignIn(world, undefined)), ...methods]
     : methods;
 }
 
@@ -64,18 +64,18 @@ function ofPerson(world: World, literals: Literals): Candidate[] {
     .sort((a, b) => a - b);
   return [
     ...(request.fact('newBrowser') === true
-      ? [ranked('KnownBrowser', undefined, (one) => withFacts(one, { newBrowser: false }))]
+      ? [ranked('KnownBrowser', undefined, (world) => withFacts(world, { newBrowser: false }))]
       : []),
     ...(request.fact('passkeys') === undefined
       ? []
       : passkeys.map((n) =>
-          ranked('Passkeys', String(n), (one) => withFacts(one, { passkeys: n })),
+          ranked('Passkeys', String(n), (world) => withFacts(world, { passkeys: n })),
         )),
     ...(request.fact('invited') === true
       ? []
-      : [ranked('Invitation', undefined, (one) => withFacts(one, { invited: true }))]),
+      : [ranked('Invitation', undefined, (world) => withFacts(world, { invited: true }))]),
     ...emailDomains(literals).map(({ value, domain }) =>
-      any('EmailDomain', value, (one) => withFacts(one, { domain })),
+      any('EmailDomain', value, (world) => withFacts(world, { domain })),
     ),
   ];
 }
@@ -92,7 +92,7 @@ const emailDomains = ({ strings, patterns }: Literals) => [
 function networks(world: World, literals: Literals): Candidate[] {
   if (requestIn(world, {}).fact('network') === undefined) return [];
   return networkExamples(literals.networks).map(({ network, within }) =>
-    any('Network', within, (one) => withFacts(one, { network })),
+    any('Network', within, (world) => withFacts(world, { network })),
   );
 }
 
@@ -106,10 +106,10 @@ function memberships(world: World, { groups, strings }: Literals): Candidate[] {
       change: { fact: isMember ? 'NotInGroup' : 'Group', value: group },
       dimension: `Group ${group}`,
       isRanked: false,
-      apply(one) {
-        const current = requestIn(one, {}).groups;
+      apply(world) {
+        const current = requestIn(world, {}).groups;
         return withGroups(
-          one,
+          world,
           isMember ? current.filter((other) => other !== group) : [...current, group].sort(),
         );
       },
@@ -131,7 +131,9 @@ function times(world: World, compared: Compared, environment: DecisionEnvironmen
     .filter((moment) => moment > world.timeMs && moment <= maxTimeMs)
     .sort((a, b) => a - b)
     .slice(0, maxTimes)
-    .map((timeMs) => ranked('Time', new Date(timeMs).toISOString(), (one) => ({ ...one, timeMs })));
+    .map((timeMs) =>
+      ranked('Time', new Date(timeMs).toISOString(), (world) => ({ ...world, timeMs })),
+    );
 }
 
 /** A moment that the rules may count from, and the spans that they compare with, in milliseconds. */

@@ -83,8 +83,15 @@ const dependsOnOthers = ({ unknowns }: PolicySlice, request: AuthorizationReques
   });
 
 /** Returns whether any rule could notice a change. */
-function isNoticed({ environment, world }: Search, { unknowns }: PolicySlice, one: Candidate) {
-  const [before, after] = [requestIn(world, environment), requestIn(one.apply(world), environment)];
+function isNoticed(
+  { environment, world }: Search,
+  { unknowns }: PolicySlice,
+  candidate: Candidate,
+) {
+  const [before, after] = [
+    requestIn(world, environment),
+    requestIn(candidate.apply(world), environment),
+  ];
   return unknowns.some(
     (unknown) => !isDeepStrictEqual(read(unknown, before), read(unknown, after)),
   );
@@ -129,8 +136,8 @@ function alternativeOf(set: readonly Candidate[]): Alternative {
 /** Decides a request with all changes. A sign-in happens at the time that another change sets. */
 function isEnough({ evaluator, environment, world }: Search, set: readonly Candidate[]): boolean {
   const isTime = ({ change }: Candidate): boolean => change.fact === 'Time';
-  const inOrder = [...set.filter(isTime), ...set.filter((one) => !isTime(one))];
-  const changed = inOrder.reduce((one, { apply }) => apply(one), world);
+  const inOrder = [...set.filter(isTime), ...set.filter((candidate) => !isTime(candidate))];
+  const changed = inOrder.reduce((changing, { apply }) => apply(changing), world);
   return evaluator.decide(requestIn(changed, environment)).allowed;
 }
 

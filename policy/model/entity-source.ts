@@ -80,7 +80,10 @@ export class EntitySource implements KnownEntities {
   async load(missing: readonly MissingEntity[]): Promise<LoadedEntities> {
     const entries = await Promise.all(
       missing.map(
-        async (one): Promise<[string, Facts]> => [`${one[0]} ${one[1]}`, await this.#load(one)],
+        async (reference): Promise<[string, Facts]> => [
+          `${reference[0]} ${reference[1]}`,
+          await this.#load(reference),
+        ],
       ),
     );
     return new Map(entries);

@@ -16,7 +16,7 @@ export const variableOf = (expression: Expr): 'principal' | 'resource' | undefin
 export function entityLiterals(expression: Expr): EntityUid[] | undefined {
   if ('Set' in expression) {
     const all = expression.Set.map(entityLiterals);
-    return all.every((one) => one !== undefined) ? all.flat() : undefined;
+    return all.every((entities) => entities !== undefined) ? all.flat() : undefined;
   }
   const entity =
     'Value' in expression && typeof expression.Value === 'object' && expression.Value !== null

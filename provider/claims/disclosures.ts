@@ -176,13 +176,13 @@ export function withClaims(
     return !row || !isRecent(row.lastTimestamp, now);
   });
   if (changed.length === 0) return undefined;
-  for (const one of changed) {
-    const lastTimestamp = recentTimestamp(rows, one.scope, now) ?? toTimestamp(now);
-    const row = rowOf(one);
+  for (const disclosure of changed) {
+    const lastTimestamp = recentTimestamp(rows, disclosure.scope, now) ?? toTimestamp(now);
+    const row = rowOf(disclosure);
     if (row) {
       row.lastTimestamp = lastTimestamp;
     } else {
-      rows.push({ ...one, firstTimestamp: lastTimestamp, lastTimestamp });
+      rows.push({ ...disclosure, firstTimestamp: lastTimestamp, lastTimestamp });
     }
   }
   return groupRows(rows);

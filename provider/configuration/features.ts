@@ -113,7 +113,7 @@ function resourceIndicators(services: ProviderServices): Configuration {
       oneOf ??
       (client.clientId === commandClient ? apiAudience(services.settings.baseURL) : undefined),
     useGrantedResource: async ({ oidc }: TokenContext, { resource = [] }: Token) =>
-      [resource].flat().some((one) => oidc.grant.getResourceScope(one) !== ''),
+      [resource].flat().some((indicator) => oidc.grant.getResourceScope(indicator) !== ''),
     getResourceServerInfo: async (ctx: ClientContext, resource: string, client: Client) =>
       resourceServer(services, ctx, resource, client),
   };

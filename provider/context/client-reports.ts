@@ -168,8 +168,8 @@ export function addRefusal(
   refusal: Omit<Refusal, 'timestamp'>,
   now: number,
 ): void {
-  const isSame = (one: Refusal): boolean =>
-    one.endpoint === refusal.endpoint && one.message === refusal.message;
+  const isSame = (former: Refusal): boolean =>
+    former.endpoint === refusal.endpoint && former.message === refusal.message;
   const before = report.refusals.find(isSame);
   if (before && now - Date.parse(before.timestamp) < minuteMs) return;
   report.refusals = [

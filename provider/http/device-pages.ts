@@ -156,12 +156,12 @@ async function permissionsOf(
     .scopes()
     .filter((scope) => names.has(scope.name))
     .flatMap((scope) => permissionTexts(scope, translator))
-    .map((one) => html`<li>${one}</li>`);
+    .map((line) => html`<li>${line}</li>`);
   const ofAudiences = requested.flatMap(({ audience, scopes }) =>
     scopes
       .flatMap((name) => audienceScope(audience, name) ?? [])
       .flatMap((scope) => permissionTexts(scope, translator))
-      .map((one) => html`<li>${nameIn(audience.spec, translator)}: ${one}</li>`),
+      .map((title) => html`<li>${nameIn(audience.spec, translator)}: ${title}</li>`),
   );
   return [...ofClaims, ...ofAudiences];
 }

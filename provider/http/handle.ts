@@ -115,7 +115,7 @@ async function logTooLong(
   const path = pathOf(request);
   logRefusal(services, {
     client: await knownClient(services, clientID),
-    endpoint: Object.entries(routes).find(([, one]) => one === path)?.[0],
+    endpoint: Object.entries(routes).find(([, route]) => route === path)?.[0],
     error: 'invalid_request',
     reason: message,
     remedy: remedyOf(message),

@@ -19,7 +19,7 @@ const render = (piece: Piece): string => {
   if (piece === undefined || piece === false) return '';
   if (piece instanceof Html) return piece.text;
   return Array.isArray(piece)
-    ? piece.map((one: Html) => one.text).join('')
+    ? piece.map((part: Html) => part.text).join('')
     : escapeHTML(String(piece));
 };
 

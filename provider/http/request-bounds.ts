@@ -95,8 +95,8 @@ const addressing: ReadonlySet<string> = new Set([
 const knownPrompts = (sent: string): string =>
   Buffer.byteLength(sent) > promptBound
     ? sent
-    : [...new Set(sent.split(' ').map((one) => (one === 'create' ? 'login' : one)))]
-        .filter((one) => prompts.has(one))
+    : [...new Set(sent.split(' ').map((prompt) => (prompt === 'create' ? 'login' : prompt)))]
+        .filter((prompt) => prompts.has(prompt))
         .join(' ');
 
 /** Returns a parameter as it is read: known prompts, and scopes with one space between them. */

@@ -70,7 +70,10 @@ const redact = (value: string): string =>
 /** Returns a parameter as it may be shown: cut to 200 characters, with unprintable ones escaped. */
 export const showableText = (text: string): string => {
   const cut = text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text;
-  return cut.replaceAll(unprintable, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
+  return cut.replaceAll(
+    unprintable,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
 };
 
 /**

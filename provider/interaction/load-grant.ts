@@ -260,7 +260,7 @@ async function coversRequest(
   const decided = new Set([...grant.spec.scopes, ...grant.internal.rejected]);
   if ([...oidc.requestParamOIDCScopes].some((scope) => !decided.has(scope))) return false;
   const requested = await requestedAudiences(services, oidc.client.clientId, oidc.params);
-  return requested.every((one) => coversAudience(grant, one));
+  return requested.every((audience) => coversAudience(grant, audience));
 }
 
 /**
@@ -318,7 +318,7 @@ async function grantFirstParty(
   const others = remembered ? await rememberedAudiences(services, sharing, remembered) : [];
   const asked = await requestedAudiences(services, pair.client, ctx.oidc.params);
   const audiences = await Promise.all(
-    asked.map((one) => decideAudience(services, sharing, withFormerScopes(one, others))),
+    asked.map((request) => decideAudience(services, sharing, withFormerScopes(request, others))),
   );
   const decision = await stageFirstPartyGrant(services, pair, {
     scopes,
@@ -327,7 +327,7 @@ async function grantFirstParty(
     decisions: new Map([...decisions, ...audiences.flatMap((audience) => [...audience.decisions])]),
   });
   const isAsked = ({ audience }: AudienceConsent): boolean =>
-    asked.some((one) => one.audience.metadata.name === audience.metadata.name);
+    asked.some((request) => request.audience.metadata.name === audience.metadata.name);
   return saveCopy(services, provider, {
     ...sharing,
     scopes,
@@ -342,7 +342,7 @@ function withFormerScopes(
   { audience, scopes }: RequestedAudience,
   former: readonly AudienceConsent[],
 ): RequestedAudience {
-  const before = former.find((one) => one.audience.metadata.name === audience.metadata.name);
+  const before = former.find((share) => share.audience.metadata.name === audience.metadata.name);
   return { audience, scopes: [...new Set([...(before?.scopes ?? []), ...scopes])] };
 }
 

@@ -79,7 +79,7 @@ function RoutedView() {
   const { kinds, listed } = useConsole();
   const { view, resource, name, query } = useRoute();
   const key = `${view} ${resource} ${name}`;
-  const kind = kinds.find((one) => one.resource === resource);
+  const kind = kinds.find((known) => known.resource === resource);
   if (view === 'overview') return <Overview key={key} />;
   if (isPart(view)) {
     const main = kindOf(listed, partKinds[view]);

@@ -45,7 +45,8 @@ export function Comparison({
     name,
     text: policyNamed(history, name)?.spec.cedar ?? '',
   });
-  const choose = (one: string, other: string): void => location.replace(comparisonLink(one, other));
+  const choose = (former: string, other: string): void =>
+    location.replace(comparisonLink(former, other));
   return (
     <View title="policy.compare" phase="policy">
       <p class="lead">{t(isComparable ? 'policy.compare.lead' : 'policy.compare.one')}</p>

@@ -96,5 +96,5 @@ export function toHunks(rows: readonly DiffRow[], around = 3): Hunk[] {
       all.push({ folded, rows: [row] });
     }
   });
-  return all.map((one) => (one.rows.length > 1 ? one : { ...one, folded: false }));
+  return all.map((block) => (block.rows.length > 1 ? block : { ...block, folded: false }));
 }

@@ -16,7 +16,7 @@ export const isTrial = ({ spec }: Policy): boolean => spec.mode === 'Shadow';
 /** Sorts policies. While one replaces another, the newest known is the one in force. */
 export function historyOf(items: readonly Policy[]): History {
   const sorted = [...items].sort((a, b) => numberOf(b) - numberOf(a));
-  const all = sorted.filter((one) => !isTrial(one));
+  const all = sorted.filter((policy) => !isTrial(policy));
   return {
     all,
     inForce: all.find(({ status }) => status.inForce) ?? all[0],

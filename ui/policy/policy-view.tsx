@@ -48,7 +48,7 @@ function Tabs({
 }
 
 function Earlier({ history, me }: { history: History; me: string | undefined }) {
-  const earlier = history.all.filter((one) => one !== history.inForce);
+  const earlier = history.all.filter((policy) => policy !== history.inForce);
   return (
     <section aria-labelledby="earlier">
       <h2 id="earlier" tabIndex={-1}>

@@ -18,7 +18,7 @@ export function routeOf(fragment: string): Route {
   const parts = new URLSearchParams(fragment.replace(/^#/, ''));
   const [before = '', after = ''] = parts.get('compare')?.split('..') ?? [];
   return {
-    policy: [...parts.keys()].find((one) => /^[ps]-\d+$/.test(one)),
+    policy: [...parts.keys()].find((part) => /^[ps]-\d+$/.test(part)),
     rule: parts.get('rule') ?? undefined,
     at: parts.get('at') ?? undefined,
     compare: parts.has('compare') ? [before, after] : undefined,

@@ -24,13 +24,13 @@ interface Group {
 
 function groupsOf(rules: readonly Rule[]): Group[] {
   const groups: Group[] = [];
-  for (const one of rules) {
-    const heading = one.text?.heading ?? '';
+  for (const rule of rules) {
+    const heading = rule.text?.heading ?? '';
     const last = groups.at(-1);
     if (last?.heading === heading) {
-      last.rules.push(one);
+      last.rules.push(rule);
     } else {
-      groups.push({ heading, rules: [one] });
+      groups.push({ heading, rules: [rule] });
     }
   }
   return groups;
@@ -68,7 +68,7 @@ export function RuleList({ policy, mine, pinned }: Props) {
     });
   }, [policy]);
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = all.filter((one) => matches(one, words));
+  const found = all.filter((rule) => matches(rule, words));
   const isOpen = unfolded || words.length > 0 || all.length <= maxUnfolded;
   return (
     <section aria-labelledby="rules">
@@ -99,8 +99,8 @@ export function RuleList({ policy, mine, pinned }: Props) {
             <span class="hint">{countsText(rules)}</span>
           </summary>
           <ol class="rules" start={rules[0]!.number}>
-            {rules.map((one) => (
-              <RuleRow key={one.rule.id} policy={policy} mine={mine} pinned={pinned} {...one} />
+            {rules.map((rule) => (
+              <RuleRow key={rule.rule.id} policy={policy} mine={mine} pinned={pinned} {...rule} />
             ))}
           </ol>
         </details>

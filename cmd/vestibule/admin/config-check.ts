@@ -43,15 +43,15 @@ function splitOutput(args: readonly string[]): { output: string; settingArgs: st
   const settingArgs: string[] = [];
   let output = 'yaml';
   for (let index = 0; index < args.length; index += 1) {
-    const one = args[index]!;
-    const [, inline] = /^(?:-o=?|--output=)(.+)$/.exec(one) ?? [];
+    const argument = args[index]!;
+    const [, inline] = /^(?:-o=?|--output=)(.+)$/.exec(argument) ?? [];
     if (inline !== undefined) {
       output = inline;
-    } else if (one === '-o' || one === '--output') {
+    } else if (argument === '-o' || argument === '--output') {
       index += 1;
       output = args[index] ?? '';
     } else {
-      settingArgs.push(one);
+      settingArgs.push(argument);
     }
   }
   return { output, settingArgs };
@@ -78,7 +78,7 @@ function formatYAML(tree: ReturnType<typeof listSettings>): string {
     `${name}: ${formatValue(value)} # ${source}\n`;
   const limits = tree
     .filter(({ name }) => name.startsWith(section))
-    .map((one) => `  ${line({ ...one, name: one.name.slice(section.length) })}`);
+    .map((setting) => `  ${line({ ...setting, name: setting.name.slice(section.length) })}`);
   return [
     ...tree.filter(({ name }) => !name.startsWith(section)).map(line),
     `${section.slice(0, -1)}:\n`,
@@ -91,7 +91,7 @@ const formatValue = (value: unknown): string => escapeControls(yamlValue(value))
 
 function yamlValue(value: unknown): string {
   if (typeof value === 'object') {
-    return `[${(value as string[]).map((one) => JSON.stringify(one)).join(', ')}]`;
+    return `[${(value as string[]).map((item) => JSON.stringify(item)).join(', ')}]`;
   }
   if (typeof value === 'string' && /[\n\r]/.test(value)) return JSON.stringify(value);
   return stringify(value, { lineWidth: 0 }).trimEnd();

@@ -57,8 +57,8 @@ async function readText(file: string): Promise<string> {
 
 /** Returns a request that breaks a promise, in one line. */
 function describe({ principal, action, resource, context, entities }: Counterexample): string {
-  const entity = (one: Counterexample['principal']): string =>
-    `${one.type}::${JSON.stringify(one.id)}`;
+  const entity = (principal: Counterexample['principal']): string =>
+    `${principal.type}::${JSON.stringify(principal.id)}`;
   const groups = entities
     .find(({ uid }) => uid.type === principal.type && uid.id === principal.id)
     ?.parents.map(entity);

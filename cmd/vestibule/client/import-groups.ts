@@ -87,7 +87,7 @@ export class ImportGroups {
       return this.#service.request('PATCH', `/api/${version}/${pathOf(name)}${query}`, {
         body: {
           metadata: { resourceVersion: metadata.resourceVersion },
-          spec: { members: [...members, ...[...added].filter((one) => !known.has(one))] },
+          spec: { members: [...members, ...[...added].filter((member) => !known.has(member))] },
         },
         type: 'application/merge-patch+json',
       });

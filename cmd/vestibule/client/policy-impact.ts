@@ -15,7 +15,7 @@ interface Impact {
 /** The number of decisions that are looked up and printed. */
 const maxRows = 50;
 
-const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** Describes the impact of a policy: a sentence, then a row for each decision that changes. */
 export async function describeImpact(

@@ -225,7 +225,7 @@ function typeProblem(type: Setting['value'], value: unknown): string | undefined
       return isText ? undefined : 'must be a percentage such as 20%';
     case 'list':
       return isText ||
-        (Array.isArray(value) && value.every((one) => typeof one === 'string' && one !== ''))
+        (Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== ''))
         ? undefined
         : 'must be a list of texts, or one comma-separated text';
   }
@@ -242,6 +242,6 @@ function suggestion(key: string): string {
       .replace(/^(vestibule_|--)/, '')
       .replaceAll(/[-_]/g, '');
   const nearestKey = nearest(normalized(key), [...knownKeys.keys()].map(normalized));
-  const name = [...knownKeys.keys()].find((one) => normalized(one) === nearestKey);
+  const name = [...knownKeys.keys()].find((key) => normalized(key) === nearestKey);
   return name === undefined ? '' : `; did you mean ${name}?`;
 }

@@ -105,10 +105,10 @@ function checkValues(values: OptionValues, problems: string[]): void {
     problems.push(`--audit-log-path: there is no folder for ${JSON.stringify(audit)}`);
   }
   for (const flag of ['trusted-proxies', 'allow-private-network'] as const) {
-    for (const [i, one] of (values[flag] ?? []).entries()) {
-      if (!isNetwork(one)) {
+    for (const [i, entry] of (values[flag] ?? []).entries()) {
+      if (!isNetwork(entry)) {
         problems.push(
-          `--${flag}: ${/@|\/\//.test(one) ? `item ${i + 1}` : one} is not an address or a network such as 10.0.0.0/8`,
+          `--${flag}: ${/@|\/\//.test(entry) ? `item ${i + 1}` : entry} is not an address or a network such as 10.0.0.0/8`,
         );
       }
     }
@@ -119,8 +119,8 @@ function checkValues(values: OptionValues, problems: string[]): void {
     }
   }
   const operators = (values.operators ?? []).map((operator) => operator.toLowerCase());
-  for (const [i, one] of operators.entries()) {
-    if (operators.indexOf(one) < i) {
+  for (const [i, operator] of operators.entries()) {
+    if (operators.indexOf(operator) < i) {
       problems.push(`--operators: item ${i + 1} is an address that is there before; remove it`);
     }
   }
@@ -205,7 +205,7 @@ export const incompletePairs = (
   values: Readonly<Partial<Record<(typeof pairs)[number][number], string | undefined>>>,
 ): string[] =>
   pairs
-    .flatMap(([one, other]) => [[one, other] as const, [other, one] as const])
+    .flatMap(([flag, other]) => [[flag, other] as const, [other, flag] as const])
     .filter(([given, missing]) => values[given] !== undefined && values[missing] === undefined)
     .map(([given, missing]) => `--${given} is set without --${missing}; set both, or neither`);
 

@@ -26,7 +26,7 @@ export function parseSetting(
       ? given
       : String(given)
           .split(',')
-          .map((one) => one.trim())
+          .map((item) => item.trim())
           .filter(Boolean);
   }
   if (value === 'text') {

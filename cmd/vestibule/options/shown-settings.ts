@@ -28,4 +28,4 @@ export const shownSettings = ({
       if (source === 'Default' && value === textOf(fallback)) return [];
       return [{ name: flag, ...(value !== undefined && { value }), source }];
     })
-    .sort((one, other) => (one.name < other.name ? -1 : 1));
+    .sort((setting, other) => (setting.name < other.name ? -1 : 1));

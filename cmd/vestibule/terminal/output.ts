@@ -7,7 +7,7 @@ export const stripControls = (text: string): string => text.replaceAll(controlCh
 export const escapeControls = (text: string): string =>
   text.replaceAll(
     controlCharacters,
-    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
 /** Writes text of a service to standard output. */

@@ -28,11 +28,11 @@ export async function beginAccess(
   if (!(await tx.get(Group, spec.group))) fail(`there is no Group ${spec.group}`);
   await tx.update(Group, spec.group, (group) => {
     const all = group.spec.temporaryMembers ?? [];
-    const isOver = (one: TemporaryMember): boolean => fromTimestamp(one.until) <= now;
-    const current = all.filter((one) => one.accessRequest === undefined || !isOver(one));
-    const own = current.find((one) => isSameAddress(one.email, email));
+    const isOver = (member: TemporaryMember): boolean => fromTimestamp(member.until) <= now;
+    const current = all.filter((member) => member.accessRequest === undefined || !isOver(member));
+    const own = current.find((member) => isSameAddress(member.email, email));
     if (own && fromTimestamp(own.until) >= fromTimestamp(until)) return;
-    const others = current.filter((one) => one !== own);
+    const others = current.filter((member) => member !== own);
     if (others.length >= maxMembers) fail(`Group ${spec.group} is full`);
     const { name } = metadata;
     group.spec.temporaryMembers = [
@@ -44,7 +44,7 @@ export async function beginAccess(
 
 /** Ends the membership that a request began, in this commit. */
 export async function endAccess(tx: Transaction, { metadata, spec }: Request): Promise<void> {
-  const isOwn = (one: TemporaryMember): boolean => one.accessRequest === metadata.name;
+  const isOwn = (member: TemporaryMember): boolean => member.accessRequest === metadata.name;
   const group = await tx.get(Group, spec.group);
   if (!group?.spec.temporaryMembers?.some(isOwn)) return;
   await tx.update(Group, spec.group, (next) => {
@@ -54,5 +54,5 @@ export async function endAccess(tx: Transaction, { metadata, spec }: Request): P
   });
 }
 
-const isSameAddress = (one: string, other: string): boolean =>
-  canonicalAddress(one) === canonicalAddress(other);
+const isSameAddress = (address: string, other: string): boolean =>
+  canonicalAddress(address) === canonicalAddress(other);

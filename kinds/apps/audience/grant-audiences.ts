@@ -133,7 +133,7 @@ export const onlyRemoved = 'scopes can only be removed here; the Client must req
 export const wideningAudiences = (next: Audiences = [], old: Audiences = []): Cause[] =>
   next.flatMap(({ name, scopes }, i): Cause[] => {
     const field = `spec.audiences[${i}]`;
-    const before = old.find((one) => one.name === name)?.scopes;
+    const before = old.find((former) => former.name === name)?.scopes;
     return before
       ? wideningScopes(scopes, before, `${field}.scopes`)
       : [forbiddenField(`${field}.name`, onlyRemoved)];

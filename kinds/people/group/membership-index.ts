@@ -122,7 +122,7 @@ export class Memberships {
       address,
       groups: this.#withNamed(address, groups.get(address) ?? noGroups, isListed),
     }));
-    return all.filter((one) => one.groups.includes(group));
+    return all.filter((membership) => membership.groups.includes(group));
   }
 
   #cachedOf(address: string): readonly string[] {

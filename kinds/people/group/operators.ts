@@ -32,5 +32,5 @@ export async function currentOperators(store: Store, groups: Memberships): Promi
       },
     ),
   );
-  return all.filter((one) => one !== undefined);
+  return all.filter((operator) => operator !== undefined);
 }

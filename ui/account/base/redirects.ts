@@ -19,7 +19,7 @@ export function readArrival(): Arrival {
   const refused = query.has('error');
   const named = query.get('state') ?? location.hash.slice(1);
   const step = !refused && wellFormed.test(named) ? named : undefined;
-  if (['iss', 'state', 'error'].some((one) => query.has(one))) {
+  if (['iss', 'state', 'error'].some((parameter) => query.has(parameter))) {
     history.replaceState(null, '', location.pathname + (step ? `#${step}` : ''));
   }
   return { step, signedIn: query.has('iss') && !refused, refused };

@@ -61,7 +61,7 @@ function RequestForm({ id, groups, requests, onEnd }: FormProps) {
         <Field
           id={`${id}-group`}
           label={t('access.group')}
-          choices={groups.map((one) => [one, one])}
+          choices={groups.map((group) => [group, group])}
           value={group}
           onText={setGroup}
         />
@@ -98,7 +98,9 @@ function RequestForm({ id, groups, requests, onEnd }: FormProps) {
 export function AskForAccess({ app, requests }: { app: App; requests: Requests }) {
   const [isOpen, setOpen] = useState(false);
   const groups = app.requestableGroups ?? [];
-  const waits = requests.items?.some((one) => isPending(one) && groups.includes(one.spec.group));
+  const waits = requests.items?.some(
+    (request) => isPending(request) && groups.includes(request.spec.group),
+  );
   if (!requests.items || groups.length === 0) return null;
   if (waits) return <p class="hint">{t('access.sent')}</p>;
   if (isOpen) {

@@ -17,7 +17,7 @@ function languages(): Choice[] {
   const { compare } = new Intl.Collator(locale());
   return languageTags
     .map((tag): Choice => [tag, names.of(tag) ?? tag])
-    .sort(([, one], [, other]) => compare(one, other));
+    .sort(([, label], [, other]) => compare(label, other));
 }
 
 const timeZones = (): Choice[] =>

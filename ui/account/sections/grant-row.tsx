@@ -40,10 +40,10 @@ function disclosureText(
 const disclosureHint = (names: Names, disclosures: readonly Disclosure[]): ComponentChild =>
   disclosures.length === 0
     ? t('grants.unsent')
-    : disclosures.map((one, i) => (
+    : disclosures.map((disclosure, i) => (
         <>
           {i > 0 && ' · '}
-          {disclosureText(names, one)}
+          {disclosureText(names, disclosure)}
         </>
       ));
 
@@ -110,7 +110,7 @@ function Scopes({ grant: { metadata, spec, status }, removed, keep }: ScopesProp
           isKept={!removed.includes(scope)}
           hint={disclosureHint(
             names,
-            status.disclosures.filter((one) => one.scope === scope),
+            status.disclosures.filter((disclosure) => disclosure.scope === scope),
           )}
           keep={(kept) => keep(scope, kept)}
         />
@@ -246,7 +246,7 @@ export function GrantRow({ grant, all }: { grant: Grant; all: LiveCollection<Gra
   };
   const keep = (scope: string, kept: boolean): void => {
     setRemoving(false);
-    setDropped(kept ? dropped.filter((one) => one !== scope) : [...dropped, scope]);
+    setDropped(kept ? dropped.filter((name) => name !== scope) : [...dropped, scope]);
   };
   return (
     <li class="thing" ref={place}>

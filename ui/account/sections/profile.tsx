@@ -140,7 +140,7 @@ export function Profile() {
       if (saved) setTyped({});
     });
   };
-  const one = (claim: Claim) => (
+  const fieldOf = (claim: Claim) => (
     <ClaimField
       key={claim}
       claim={claim}
@@ -158,13 +158,13 @@ export function Profile() {
         {wrong.length > 1 && (
           <Status look="notice bad">{t('profile.faults', { count: wrong.length })}</Status>
         )}
-        {one('displayName')}
+        {fieldOf('displayName')}
         <details
           open={unfolded || wrong.some((claim) => claim !== 'displayName')}
           onToggle={(event) => unfold(event.currentTarget.open)}
         >
           <summary>{t('profile.more')}</summary>
-          <div class="fields">{moreClaims.map(one)}</div>
+          <div class="fields">{moreClaims.map(fieldOf)}</div>
         </details>
         <ActionError failure={wrong.length ? undefined : failure} />
         <Button submit busy={busy} progress="saving">

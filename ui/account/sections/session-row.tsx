@@ -66,7 +66,7 @@ function Facts({ session }: { session: Session }) {
 
 /** Returns the display name of an app of the session. */
 export function clientName({ status }: Session, name: string): string {
-  const client = status.clients.find((one) => one.name === name);
+  const client = status.clients.find((known) => known.name === name);
   return client ? nameOf(client) : name;
 }
 

@@ -125,7 +125,7 @@ export function useCollection<T extends ApiObject>(
     upsert: (item) =>
       change((items) =>
         items.some(({ metadata }) => metadata.name === item.metadata.name)
-          ? items.map((one) => (one.metadata.name === item.metadata.name ? item : one))
+          ? items.map((former) => (former.metadata.name === item.metadata.name ? item : former))
           : [...items, item],
       ),
     replaceIfNewer: (item) =>

@@ -78,11 +78,11 @@ export function watch(
   const run = async (): Promise<void> => {
     let from: string | undefined = version;
     while (!stop.signal.aborted) {
-      const one = new AbortController();
-      stop.signal.addEventListener('abort', () => one.abort(), one);
+      const attempt = new AbortController();
+      stop.signal.addEventListener('abort', () => attempt.abort(), attempt);
       const ending: WatchResult =
-        from === undefined ? 'failed' : await watchOnce(path, from, one.signal);
-      one.abort();
+        from === undefined ? 'failed' : await watchOnce(path, from, attempt.signal);
+      attempt.abort();
       if (ending === 'ended') await delay(1_000);
       if (ending === 'failed') await untilReturn(stop.signal);
       if (!stop.signal.aborted) from = await refresh();

@@ -62,8 +62,8 @@ export function AppList({ kind }: { kind: Kind }) {
   const mayCreate = useIsAllowed(kind, 'create');
   const isEmpty = items?.length === 0;
   const order = new Intl.Collator();
-  const apps = [...(items ?? [])].sort((one, other) =>
-    order.compare(one.spec.displayName, other.spec.displayName),
+  const apps = [...(items ?? [])].sort((app, other) =>
+    order.compare(app.spec.displayName, other.spec.displayName),
   );
   return (
     <Frame title="console.apps" part="apps" actions={mayCreate && <AddLink />}>

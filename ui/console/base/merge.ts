@@ -6,12 +6,14 @@ export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Returns whether two JSON values are the same; the order of members does not count. */
-export function isSame(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  if (typeof one !== 'object' || typeof other !== 'object' || !one || !other) return false;
-  if (Array.isArray(one) !== Array.isArray(other)) return false;
-  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
-  return [...names].every((name) => isSame((one as JsonObject)[name], (other as JsonObject)[name]));
+export function isSame(value: unknown, other: unknown): boolean {
+  if (value === other) return true;
+  if (typeof value !== 'object' || typeof other !== 'object' || !value || !other) return false;
+  if (Array.isArray(value) !== Array.isArray(other)) return false;
+  const names = new Set([...Object.keys(value), ...Object.keys(other)]);
+  return [...names].every((name) =>
+    isSame((value as JsonObject)[name], (other as JsonObject)[name]),
+  );
 }
 
 /** Returns the merge patch that leads from one object to another; null removes (RFC 7396). */
@@ -48,10 +50,10 @@ export function fieldChanges(
 ): FieldChange[] {
   if (isSame(before, mine) && isSame(before, theirs)) return [];
   const all = [before, mine, theirs];
-  const names = new Set(all.flatMap((one) => (isObject(one) ? Object.keys(one) : [])));
-  if (names.size && all.every((one) => isObject(one) || one === undefined)) {
+  const names = new Set(all.flatMap((side) => (isObject(side) ? Object.keys(side) : [])));
+  if (names.size && all.every((side) => isObject(side) || side === undefined)) {
     return [...names].flatMap((name) => {
-      const [a, b, c] = all.map((one) => (one as JsonObject | undefined)?.[name]);
+      const [a, b, c] = all.map((side) => (side as JsonObject | undefined)?.[name]);
       return fieldChanges(a, b, c, [...path, name]);
     });
   }

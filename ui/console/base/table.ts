@@ -47,7 +47,7 @@ export interface TableState {
 }
 
 const nameOf = ({ object }: Row): string => object.metadata.name;
-const byName = (one: Row, other: Row): number => (nameOf(one) < nameOf(other) ? -1 : 1);
+const byName = (row: Row, other: Row): number => (nameOf(row) < nameOf(other) ? -1 : 1);
 
 /**
  * The pages of a list in the order of names, and the changes of a watch over them. All pages are of

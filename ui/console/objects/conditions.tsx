@@ -17,7 +17,7 @@ const columns = ['type', 'status', 'reason', 'message', 'since'] as const;
 export const Conditions = ({ conditions }: { conditions: readonly Condition[] }) => (
   <Table
     label={t('console.conditions')}
-    columns={columns.map((one) => t(`console.condition.${one}`))}
+    columns={columns.map((column) => t(`console.condition.${column}`))}
     role="group"
   >
     {conditions.map(({ type, status, reason, message, lastTransitionTime }) => (

@@ -66,9 +66,11 @@ async function readOwned(
   metadata: ObjectMeta,
 ): Promise<readonly Owned[]> {
   const all = await Promise.all(
-    context.listed.map((one) => countOwned(context, one, kind, metadata).catch(() => undefined)),
+    context.listed.map((owned) =>
+      countOwned(context, owned, kind, metadata).catch(() => undefined),
+    ),
   );
-  return all.filter((one) => one !== undefined && one.count > 0) as Owned[];
+  return all.filter((owned) => owned !== undefined && owned.count > 0) as Owned[];
 }
 
 function Along({ owned }: { owned: readonly Owned[] }) {

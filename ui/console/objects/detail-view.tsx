@@ -26,7 +26,9 @@ function Owners({ owners }: { owners: NonNullable<ObjectMeta['ownerReferences']>
   return (
     <ul class="plain-list">
       {owners.map(({ apiVersion, kind, name, uid }) => {
-        const known = kinds.find((one) => one.kind === kind && one.apiVersion === apiVersion);
+        const known = kinds.find(
+          (candidate) => candidate.kind === kind && candidate.apiVersion === apiVersion,
+        );
         const text = (
           <>
             <English>{singularOf({ kind })}</English> <bdi dir="ltr">{name}</bdi>
@@ -162,8 +164,8 @@ export function DetailView({
   const { listed } = useConsole();
   const { items, failure, reload, object } = useObject<AnyObject>(kind, name);
   const decisions = listed.find(({ resource }) => resource === 'policydecisions');
-  const all = tabs.filter((one) => one !== 'decisions' || (decisions && decisions !== kind));
-  const tab = all.find((one) => one === query.get('view')) ?? 'fields';
+  const all = tabs.filter((tab) => tab !== 'decisions' || (decisions && decisions !== kind));
+  const tab = all.find((candidate) => candidate === query.get('view')) ?? 'fields';
   return (
     <Frame
       title="console.object.title"

@@ -29,7 +29,7 @@ function defaultOf({ default: value }: Schema): string | undefined {
   if (value === undefined || isObject(value)) return undefined;
   if (!Array.isArray(value)) return String(value);
   return value.length
-    ? value.map((one) => (isObject(one) ? JSON.stringify(one) : one)).join(', ')
+    ? value.map((item) => (isObject(item) ? JSON.stringify(item) : item)).join(', ')
     : undefined;
 }
 
@@ -86,7 +86,7 @@ function Control({
             ['true', t('yes')],
             ['false', t('no')],
           ]
-        : schema.enum!.map((one) => [String(one), String(one)]);
+        : schema.enum!.map((option) => [String(option), String(option)]);
     return (
       <select {...shared}>
         {(!isRequired || before === undefined) && <option value="">—</option>}
@@ -124,7 +124,9 @@ function Choices({ schema, path, draft, onDraft, described }: FieldProps & { des
   const chosen = draft as readonly string[];
   const all = [...new Set([...resolve(document, schema.items!).enum!.map(String), ...chosen])];
   const toggle = (value: string): void =>
-    onDraft(chosen.includes(value) ? chosen.filter((one) => one !== value) : [...chosen, value]);
+    onDraft(
+      chosen.includes(value) ? chosen.filter((choice) => choice !== value) : [...chosen, value],
+    );
   return (
     <div class="checks" id={idOf(path)} tabIndex={-1} aria-describedby={described || undefined}>
       {all.map((value) => (

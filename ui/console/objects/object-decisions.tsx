@@ -92,7 +92,7 @@ export function ObjectDecisions({ object, decisions: kind }: Props) {
       {found.decisions.length > 0 && (
         <Table
           label={t('console.view.decisions')}
-          columns={columns.map((one) => t(`console.decision.${one}`))}
+          columns={columns.map((column) => t(`console.decision.${column}`))}
         >
           {found.decisions.map((decision) => (
             <Row key={decision.metadata.name} decision={decision} kind={kind} />

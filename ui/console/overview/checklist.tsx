@@ -72,7 +72,7 @@ interface ItemProps {
 function BaseURLItem({ replicas }: ItemProps) {
   const finding = baseURLFinding(replicas);
   const settings = replicas.map((replica) => settingOf(replica, 'base-url'));
-  const setting = settings.find((one) => !isPublicURL(one?.value)) ?? settings[0];
+  const setting = settings.find((candidate) => !isPublicURL(candidate?.value)) ?? settings[0];
   return (
     <Item name="url" state={stateOf(finding)}>
       {setting?.value !== undefined && (

@@ -37,8 +37,11 @@ type Refusal = NonNullable<Replica['status']['refusals']>[number];
 /** Adds what each limit refused over replicas, most refusals first. */
 export function refusalsOf(replicas: readonly Replica[]): Refusal[] {
   const sums = new Map<string, Refusal>();
-  for (const one of replicas.flatMap(({ status }) => status.refusals ?? [])) {
-    sums.set(one.limit, { ...one, count: one.count + (sums.get(one.limit)?.count ?? 0) });
+  for (const refusal of replicas.flatMap(({ status }) => status.refusals ?? [])) {
+    sums.set(refusal.limit, {
+      ...refusal,
+      count: refusal.count + (sums.get(refusal.limit)?.count ?? 0),
+    });
   }
   return [...sums.values()].sort((a, b) => b.count - a.count);
 }

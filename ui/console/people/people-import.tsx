@@ -20,7 +20,7 @@ const maxShown = 200;
 const example = 'email,displayName,groups\nada@example.org,Ada Lovelace,staff;mathematicians\n';
 
 function Refusals({ all }: { all: readonly Refusal[] }) {
-  const sorted = [...all].sort((one, other) => one.line - other.line);
+  const sorted = [...all].sort((row, other) => row.line - other.line);
   return (
     <Table
       label={t('console.import.refused')}

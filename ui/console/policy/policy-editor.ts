@@ -23,7 +23,7 @@ const marks = new Map<string, Decoration>();
 
 /** Returns the mark of a token, by the name of its group. */
 function markOf({ groups = {} }: RegExpExecArray): Decoration {
-  const name = Object.keys(groups).find((one) => groups[one] !== undefined)!;
+  const name = Object.keys(groups).find((candidate) => groups[candidate] !== undefined)!;
   const known = marks.get(name) ?? Decoration.mark({ class: `token-${name}` });
   marks.set(name, known);
   return known;
@@ -145,7 +145,9 @@ export function openPolicyEditor(parent: HTMLElement, options: Options): PolicyE
         syntaxColours,
         faultLines,
         EditorView.updateListener.of(({ docChanged, state, transactions }) => {
-          const isTyped = !transactions.some((one) => one.annotation(isReplacement));
+          const isTyped = !transactions.some((transaction) =>
+            transaction.annotation(isReplacement),
+          );
           if (docChanged && isTyped) onText(state.doc.toString());
         }),
       ],

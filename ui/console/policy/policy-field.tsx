@@ -19,7 +19,7 @@ interface Props {
 /** Moves the cursor and the focus of a textarea to a position. */
 function goToInTextarea(area: HTMLTextAreaElement, { line, column }: TextPosition): void {
   const before = area.value.split('\n').slice(0, line - 1);
-  const offset = before.reduce((sum, one) => sum + one.length + 1, 0) + column - 1;
+  const offset = before.reduce((sum, line) => sum + line.length + 1, 0) + column - 1;
   area.focus();
   area.setSelectionRange(offset, offset);
 }

@@ -45,7 +45,7 @@ interface EarlierProps {
 }
 
 function Earlier({ history: { all, inForce }, onBack, hasDraft }: EarlierProps) {
-  const earlier = all.filter((one) => one !== inForce);
+  const earlier = all.filter((policy) => policy !== inForce);
   return (
     <Part id="earlier" title={t('policy.earlier')}>
       {earlier.length === 0 && <p class="hint">{t('policy.earlier.none')}</p>}

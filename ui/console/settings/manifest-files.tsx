@@ -28,7 +28,7 @@ export function ManifestFiles({ replicas }: { replicas: readonly Replica[] }) {
       ) : (
         <Table
           label={t('console.manifests')}
-          columns={columns.map((one) => t(`console.manifest.${one}`))}
+          columns={columns.map((column) => t(`console.manifest.${column}`))}
           wraps
         >
           {files.map(({ file, state, objects, timestamp, message }) => (

@@ -34,13 +34,13 @@ function settingsOf(replicas: readonly Replica[]): SharedSetting[] {
   );
   const names = new Set([
     ...Object.keys(knownSettings),
-    ...byName.flatMap((one) => [...one.keys()]),
+    ...byName.flatMap((settings) => [...settings.keys()]),
   ]);
   return [...names].sort().map((name) => {
     const fallback: Setting = { name, ...knownSettings[name], source: 'Default' };
-    const all = byName.map((one) => one.get(name) ?? fallback);
+    const all = byName.map((settings) => settings.get(name) ?? fallback);
     const shown = all.find(({ source }) => source !== 'Default') ?? all[0] ?? fallback;
-    return { ...shown, differs: all.some((one) => one.value !== shown.value) };
+    return { ...shown, differs: all.some((setting) => setting.value !== shown.value) };
   });
 }
 
@@ -54,7 +54,7 @@ const columns = ['name', 'value', 'source', 'what'] as const;
 const Rows = ({ settings }: { settings: readonly SharedSetting[] }) => (
   <Table
     label={t('console.settings')}
-    columns={columns.map((one) => t(`console.setting.${one}`))}
+    columns={columns.map((column) => t(`console.setting.${column}`))}
     wraps
   >
     {settings.map(({ name, value, source, differs }) => (
@@ -79,7 +79,9 @@ const Rows = ({ settings }: { settings: readonly SharedSetting[] }) => (
 export function SettingsView({ kind }: { kind: Kind }) {
   const { items, failure, reload } = useCollection<Replica>(kind.path);
   const [typed, setTyped] = useState('');
-  const found = settingsOf(items ?? []).filter((one) => matches(one, typed.trim().toLowerCase()));
+  const found = settingsOf(items ?? []).filter((setting) =>
+    matches(setting, typed.trim().toLowerCase()),
+  );
   return (
     <Frame title="console.settings" part="settings">
       <p class="lead">{t('console.settings.lead')}</p>

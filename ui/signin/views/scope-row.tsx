@@ -37,8 +37,8 @@ function Values({ id, scope, chosenNames }: { id: string } & Pick<Props, 'scope'
   if (scope.permissions) {
     return (
       <ul class="values" id={id}>
-        {scope.permissions.map((one, i) => (
-          <li>{permissionText(scope.name, i, one)}</li>
+        {scope.permissions.map((permission, i) => (
+          <li>{permissionText(scope.name, i, permission)}</li>
         ))}
       </ul>
     );
@@ -55,13 +55,13 @@ function Values({ id, scope, chosenNames }: { id: string } & Pick<Props, 'scope'
   }
   return (
     <dl class="values" id={id}>
-      {preview.map((one) => (
+      {preview.map((value) => (
         <div>
           <dt>
-            <Text of={claimTitle(scope.provider.name, one)} />
+            <Text of={claimTitle(scope.provider.name, value)} />
           </dt>
           <dd>
-            <Text of={valueText(one)} max={500} />
+            <Text of={valueText(value)} max={500} />
           </dd>
         </div>
       ))}

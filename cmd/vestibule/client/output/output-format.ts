@@ -11,7 +11,7 @@ export function parseFormat(
   supported: readonly Exclude<Format, 'table'>[],
 ): Format {
   if (text === undefined || text === '') return 'table';
-  const format = supported.find((one) => one === text);
+  const format = supported.find((known) => known === text);
   if (format === undefined) {
     throw new CommandError(`-o ${text}: unknown format; known are ${supported.join(', ')}`, 2);
   }
@@ -25,7 +25,7 @@ export const formatJSON = (value: unknown): string => `${formatJSONLine(value, 4
 export const formatJSONLine = (value: unknown, indent = 0): string =>
   escapeControls(JSON.stringify(sortKeys(value), undefined, indent)).replaceAll(
     /[<>&\u2028\u2029]/g,
-    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
 /** Formats YAML like kubectl, with sorted keys. */

@@ -90,7 +90,7 @@ function withoutDeclared(
   const { introspectors } = spec;
   if (kind !== Audience || !Array.isArray(introspectors)) return spec;
   const clients = new Set(
-    declared.flatMap((one) => (one.kind === Client ? [one.metadata.name] : [])),
+    declared.flatMap((manifest) => (manifest.kind === Client ? [manifest.metadata.name] : [])),
   );
   return { ...spec, introspectors: introspectors.filter((name) => !clients.has(name)) };
 }

@@ -114,7 +114,10 @@ export class ManifestController {
       return false;
     }
     for (const { file, state, message } of this.#files) {
-      if (state === 'Faulty' && before.find((one) => one.file === file)?.message !== message) {
+      if (
+        state === 'Faulty' &&
+        before.find((former) => former.file === file)?.message !== message
+      ) {
         this.#log.error({ file, fault: message }, 'a manifest was not applied');
       }
     }
@@ -130,8 +133,8 @@ export class ManifestController {
     const outcomes = await this.#applyAll(declared, report, mode);
     for (const file of files) statuses.push(this.#statusOf(file, outcomes));
     if (declared.length > 0 && statuses.every(({ state }) => state === 'Applied')) {
-      for (const one of await undeclared(this.#target.store, declared)) {
-        if (await this.#prune(one, mode)) report.pruned.push(nameOf(one));
+      for (const object of await undeclared(this.#target.store, declared)) {
+        if (await this.#prune(object, mode)) report.pruned.push(nameOf(object));
       }
     }
     this.#files = statuses;
@@ -160,7 +163,7 @@ export class ManifestController {
   ): Promise<Outcomes> {
     const outcomes: Outcomes = new Map();
     for (const kind of loadableKinds) {
-      for (const manifest of declared.filter((one) => one.kind === kind)) {
+      for (const manifest of declared.filter((candidate) => candidate.kind === kind)) {
         try {
           const change = await applyManifest(this.#target, manifest, { dryRun, declared });
           outcomes.set(manifest, { hasChanged: change !== 'Unchanged' });
@@ -176,11 +179,11 @@ export class ManifestController {
   #statusOf({ path, manifests, fault }: ManifestFile, outcomes: Outcomes): ManifestFileStatus {
     const file = path.slice(this.#folder.length).replace(/^\//, '');
     const status = { file, objects: manifests.length, timestamp: toTimestamp(Date.now()) };
-    const before = this.#files.find((one) => one.file === file);
+    const before = this.#files.find((known) => known.file === file);
     const all = manifests.map((manifest) => outcomes.get(manifest));
-    const problem = fault ?? all.find((one) => one?.problem !== undefined)?.problem;
+    const problem = fault ?? all.find((outcome) => outcome?.problem !== undefined)?.problem;
     if (problem !== undefined) return { ...status, state: 'Faulty', message: problem };
-    const hasChanged = all.some((one) => one?.hasChanged);
+    const hasChanged = all.some((outcome) => outcome?.hasChanged);
     return {
       ...status,
       state: 'Applied',

@@ -201,14 +201,14 @@ function parseTrust(data: Readonly<Record<string, string>>): ProxyTrust {
   const list = (key: string, check?: 'header' | 'prefix'): string[] => {
     const text = data[key] ?? '';
     const found: unknown = text === '' ? [] : parsed(text);
-    if (!Array.isArray(found) || !found.every((one) => typeof one === 'string')) {
+    if (!Array.isArray(found) || !found.every((name) => typeof name === 'string')) {
       throw new Error(`${key} is not a list of strings in JSON`);
     }
-    for (const one of check ? found : []) {
-      const wrong = headerNameProblem(one, check === 'prefix');
+    for (const name of check ? found : []) {
+      const wrong = headerNameProblem(name, check === 'prefix');
       if (wrong !== undefined) throw new Error(`${key}: ${wrong}`);
     }
-    return check ? found.map((one) => one.toLowerCase()) : found;
+    return check ? found.map((name) => name.toLowerCase()) : found;
   };
   return parseProxySettings({
     authorities: caBundle,
