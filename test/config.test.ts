@@ -459,7 +459,11 @@ describe('the schema of a file of settings', () => {
   test('is one of 2020-12, knows every setting and nothing else', () => {
     expect([ajv.validateSchema(schema), ajv.errors]).toEqual([true, null]);
     expect(Object.keys(schema.properties).sort()).toEqual(
-      [...all.map(({ flag }) => settingKey(flag)), 'smtpUrlFile', 'limits'].sort(),
+      [
+        ...all.map(({ flag }) => settingKey(flag)),
+        ...all.filter(({ secret }) => secret).map(({ flag }) => `${settingKey(flag)}File`),
+        'limits',
+      ].sort(),
     );
     for (const setting of all) {
       const {
