@@ -116,7 +116,7 @@ annotations:
 
 {{/* Refuses sections of the values that are null, before a template reads below them; each template begins with it. */}}
 {{- define "vestibule.sections" -}}
-{{- range splitList " " "image store store.embedded store.etcd store.etcd.user keys mail mail.smtp config service tls tls.certManager aggregation frontProxy gateway gateway.backendTLS ingress ingress.backendTLS networkPolicy networkPolicy.from networkPolicy.to metrics metrics.serviceMonitor metrics.prometheusRule metrics.dashboard tracing tracing.headers autoscaling podDisruptionBudget serviceAccount strategy autoscaling.behavior probes" -}}
+{{- range splitList " " "image store store.embedded store.etcd store.etcd.user keys mail mail.smtp config service tls tls.certManager aggregation frontProxy gateway gateway.backendTLS ingress ingress.backendTLS networkPolicy networkPolicy.from networkPolicy.to metrics metrics.serviceMonitor metrics.prometheusRule metrics.dashboard tracing tracing.headers autoscaling podDisruptionBudget serviceAccount probes" -}}
 {{- $value := $.Values -}}
 {{- range splitList "." . -}}{{- $value = get $value . -}}{{- end -}}
 {{- if not (kindIs "map" $value) -}}{{- fail (printf "%s is null, which takes its defaults away: leave it out" .) -}}{{- end -}}

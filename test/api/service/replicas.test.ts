@@ -105,7 +105,11 @@ describe('settings', () => {
     const file = join(folder, 'config.yaml');
     writeFileSync(file, 'shutdownDelayDuration: 7s\n');
     const hidden = settings.filter(({ secret, isPrivate }) => secret || isPrivate);
-    expect(hidden.map(({ flag }) => flag).sort()).toEqual(['operators', 'smtp-url']);
+    expect(hidden.map(({ flag }) => flag).sort()).toEqual([
+      'etcd-password',
+      'operators',
+      'smtp-url',
+    ]);
     const config = await loadConfig(['--config', file, '--data-dir', folder, '--port', '81'], {
       VESTIBULE_EMAIL_FROM: 'from@example.test',
       [variableName('operators')]: `${marker}@example.test`,
