@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +7,6 @@ import { createLog } from '../../../observability/log.js';
 import { DisposableStack } from '../../../security/disposable-stack.js';
 import { type EtcdStorage, openEtcd } from '../../../storage/etcd/etcd.js';
 import { scaled, until } from '../../support/patience.js';
-import { conformance } from '../conformance.js';
 import { put, text, Watched } from '../drive.js';
 import {
   type AuthRequest,
@@ -37,39 +35,6 @@ const limitedUser: readonly AuthRequest[] = [
   ],
   ['user/grant', { user: user.name, role: 'below' }],
 ];
-
-/** Signs tokens that are valid for a second. */
-function shortTokens(): string[] {
-  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const [pub, priv] = [join(folder, 'token.pub'), join(folder, 'token.key')];
-  writeFileSync(pub, publicKey.export({ type: 'spki', format: 'pem' }));
-  writeFileSync(priv, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
-  return [`--auth-token=jwt,pub-key=${pub},priv-key=${priv},sign-method=RS256,ttl=1s`];
-}
-
-describe('a user of etcd with a password and tokens of one second', () => {
-  let server: EtcdServer;
-  let stores = 0;
-  beforeAll(async () => {
-    server = await startEtcd(shortTokens());
-    await requireUsers(server.endpoint, [
-      ['user/add', user],
-      ['user/grant', { user: user.name, role: 'root' }],
-    ]);
-  });
-  afterAll(() => server?.stop());
-
-  conformance('the driver', async ({ sweeping } = {}) => {
-    const storage = await openEtcd({
-      servers: [server.endpoint],
-      prefix: `/test${stores++}/`,
-      user,
-      dividedRangeKeys: 3,
-      ...(sweeping && { leaseGraceMs: 0, leaseBucketMs: 500 }),
-    });
-    return { storage, disturb: () => server.restart(), close: () => storage.close() };
-  });
-});
 
 describe('a store of a user of etcd', () => {
   let server: EtcdServer;
