@@ -145,9 +145,7 @@ export function openPolicyEditor(parent: HTMLElement, options: Options): PolicyE
         syntaxColours,
         faultLines,
         EditorView.updateListener.of(({ docChanged, state, transactions }) => {
-          const isTyped = !transactions.some((transaction) =>
-            transaction.annotation(isReplacement),
-          );
+          const isTyped = !transactions.some((change) => change.annotation(isReplacement));
           if (docChanged && isTyped) onText(state.doc.toString());
         }),
       ],
