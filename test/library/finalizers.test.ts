@@ -6,18 +6,8 @@ import { uniqueKey } from '../../registry/encoded-object.js';
 import { expectFor } from '../support/expect-for.js';
 import { stopAll } from '../support/service.js';
 import { stores } from '../support/stores.js';
-import { type Answer, group, LibraryServer, mediaTypes } from './fixture.js';
+import { type Answer, group, LibraryServer, mediaTypes, verbs } from './fixture.js';
 
-const verbs = [
-  'get',
-  'list',
-  'watch',
-  'create',
-  'patch',
-  'update',
-  'delete',
-  'deletecollection',
-] as const;
 const common = { description: 'A fish.', verbs, columns: {}, status: z.object({}) };
 const define = kindsOf({ group, version: 'v1' });
 

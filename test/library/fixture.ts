@@ -14,6 +14,18 @@ import { temporary } from '../support/service.js';
 
 export const group = 'wardle.example.com';
 
+/** All verbs that a kind may offer. */
+export const verbs = [
+  'get',
+  'list',
+  'watch',
+  'create',
+  'patch',
+  'update',
+  'delete',
+  'deletecollection',
+] as const;
+
 /** An answer, with its body parsed if it is JSON. */
 export interface Answer {
   readonly code: number;

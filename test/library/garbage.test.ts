@@ -5,18 +5,8 @@ import { until } from '../provider/support/fixture.js';
 import { expectFor } from '../support/expect-for.js';
 import { stopAll } from '../support/service.js';
 import { stores } from '../support/stores.js';
-import { group, LibraryServer, mediaTypes } from './fixture.js';
+import { group, LibraryServer, mediaTypes, verbs } from './fixture.js';
 
-const verbs = [
-  'get',
-  'list',
-  'watch',
-  'create',
-  'patch',
-  'update',
-  'delete',
-  'deletecollection',
-] as const;
 const define = kindsOf({ group, version: 'v1', versions: [{ version: 'v1alpha1' }] });
 const common = {
   description: 'A fish, or who fishes.',
