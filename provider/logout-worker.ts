@@ -89,8 +89,8 @@ const stageState = (
 ): Promise<StagedWrites> =>
   services.store.stage(Session, session, (old) => {
     if (!old?.status.signOut) return 'leave';
-    const clients = old.status.signOut.clients.map((one) =>
-      one.name === client ? { ...one, state } : one,
+    const clients = old.status.signOut.clients.map((signedOut) =>
+      signedOut.name === client ? { ...signedOut, state } : signedOut,
     );
     return { ...old, status: { ...old.status, signOut: { clients } } };
   });

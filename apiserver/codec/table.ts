@@ -64,13 +64,13 @@ export function duration(seconds: number): string {
     const rest = Math.floor((seconds % unit) / below);
     return `${Math.floor(seconds / unit)}${name}${rest > 0 ? `${rest}${belowName}` : ''}`;
   };
-  const one = (unit: number, name: string): string => `${Math.floor(seconds / unit)}${name}`;
+  const whole = (unit: number, name: string): string => `${Math.floor(seconds / unit)}${name}`;
   if (seconds < 2 * minute) return `${seconds}s`;
   if (seconds < 10 * minute) return parts(minute, 'm', 1, 's');
-  if (seconds < 3 * hour) return one(minute, 'm');
+  if (seconds < 3 * hour) return whole(minute, 'm');
   if (seconds < 8 * hour) return parts(hour, 'h', minute, 'm');
-  if (seconds < 48 * hour) return one(hour, 'h');
+  if (seconds < 48 * hour) return whole(hour, 'h');
   if (seconds < 8 * day) return parts(day, 'd', hour, 'h');
-  if (seconds < 2 * year) return one(day, 'd');
-  return seconds < 8 * year ? parts(year, 'y', day, 'd') : one(year, 'y');
+  if (seconds < 2 * year) return whole(day, 'd');
+  return seconds < 8 * year ? parts(year, 'y', day, 'd') : whole(year, 'y');
 }

@@ -51,7 +51,7 @@ export async function readDeleteOptions(
     .map((cause) => ({ ...cause, field: cause.field?.replace(/^\./, '') ?? '' }));
   const options = body as SentDeleteOptions;
   const asked = options.propagationPolicy ?? requestInfo.query.get('propagationPolicy');
-  const policy = policies.find((one) => one === asked);
+  const policy = policies.find((known) => known === asked);
   if (asked !== undefined && policy === undefined && options.propagationPolicy === undefined) {
     causes.push(
       unsupportedValue(

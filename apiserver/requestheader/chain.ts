@@ -23,12 +23,15 @@ export const trustedPeriods = (chains: readonly Chain[], authorities: Chain): Pe
     }));
 
 const isSigned = (chain: Chain): boolean =>
-  chain.every((one, i) => isForClients(one) && (i === 0 || isIssued(chain[i - 1]!, one)));
+  chain.every(
+    (certificate, i) =>
+      isForClients(certificate) && (i === 0 || isIssued(chain[i - 1]!, certificate)),
+  );
 
 /** Reports whether `by` is a CA that signed the certificate. */
-function isIssued(one: X509Certificate, by: X509Certificate): boolean {
+function isIssued(certificate: X509Certificate, by: X509Certificate): boolean {
   try {
-    return by.ca && one.checkIssued(by) && one.verify(by.publicKey);
+    return by.ca && certificate.checkIssued(by) && certificate.verify(by.publicKey);
   } catch {
     return false;
   }

@@ -77,12 +77,12 @@ export function userOf(
       names.flatMap((name) =>
         values.filter((value) => value[0] === name).map(([, value]) => value),
       );
-    const one = (names: readonly string[]): string[] => {
+    const valuesOfFirst = (names: readonly string[]): string[] => {
       const name = names.find((candidate) => values.some((pair) => pair[0] === candidate));
       return name === undefined ? [] : [...new Set(valuesOf([name]))];
     };
-    const users = one(usernameHeaders);
-    const uids = one(uidHeaders);
+    const users = valuesOfFirst(usernameHeaders);
+    const uids = valuesOfFirst(uidHeaders);
     const groups = valuesOf(groupHeaders);
     if (
       users.length !== 1 ||

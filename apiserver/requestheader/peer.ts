@@ -39,11 +39,11 @@ export function peerOf(socket: TLSSocket): Peer | undefined {
   const { CN: commonName, O: organizations = [] } = first.subject;
   const presented = new Set<DetailedPeerCertificate>();
   for (
-    let one: DetailedPeerCertificate | undefined = first;
-    one?.raw && !presented.has(one) && presented.size < maxChainLength;
-    one = one.issuerCertificate
+    let certificate: DetailedPeerCertificate | undefined = first;
+    certificate?.raw && !presented.has(certificate) && presented.size < maxChainLength;
+    certificate = certificate.issuerCertificate
   ) {
-    presented.add(one);
+    presented.add(certificate);
   }
   try {
     const chain = [...presented].map(({ raw }) => new X509Certificate(raw));

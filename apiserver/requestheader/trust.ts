@@ -119,7 +119,9 @@ export const parseProxySettings = (settings: ProxySettings): ProxyTrust => ({
  */
 export function tlsAuthorities(sources: readonly AuthoritySource[]): string[] {
   const all = sources.flatMap(({ current }) => current?.certificates ?? []);
-  const distinct = [...new Map(all.map((one) => [one.fingerprint256, one])).values()];
+  const distinct = [
+    ...new Map(all.map((certificate) => [certificate.fingerprint256, certificate])).values(),
+  ];
   const subjectCount = (name: string): number =>
     distinct.filter(({ subject }) => subject === name).length;
   return distinct.filter(({ subject }) => subjectCount(subject) === 1).map(String);

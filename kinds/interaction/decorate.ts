@@ -161,12 +161,12 @@ async function addConsent(interaction: InteractionObject, call: Call): Promise<v
     : undefined;
   status.consent = {
     scopes: await Promise.all(
-      requested.map(async (one) =>
-        consentScopeOf(one, {
-          required: required.has(one.name),
-          granted: await isAgreed(one.name, one.scope),
-          values: one.scope?.values ? one.scope.values(person) : previews?.get(one.name),
-          valuesWithEmail: one.scope?.values?.({ ...person, nameFallback }),
+      requested.map(async (item) =>
+        consentScopeOf(item, {
+          required: required.has(item.name),
+          granted: await isAgreed(item.name, item.scope),
+          values: item.scope?.values ? item.scope.values(person) : previews?.get(item.name),
+          valuesWithEmail: item.scope?.values?.({ ...person, nameFallback }),
         }),
       ),
     ),

@@ -202,9 +202,9 @@ async function hasFormerAudience(
 ): Promise<boolean> {
   const requested = await requestedAudiences(services, oidc.client.clientId, oidc.params);
   return requested.some(
-    (one) =>
-      copy.getResourceScope(one.audience.spec.identifier) !== '' &&
-      !coversAudience(remembered, one),
+    (requestedAudience) =>
+      copy.getResourceScope(requestedAudience.audience.spec.identifier) !== '' &&
+      !coversAudience(remembered, requestedAudience),
   );
 }
 

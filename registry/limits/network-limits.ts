@@ -369,8 +369,8 @@ const windowOf = ({ seconds }: Limit, now: number): number => Math.floor(now / (
 
 /** What used a limit up, in words. Accounts and hosts are not named. */
 function refusalOf({ prefixes: { wide, within } }: CountedNetwork): string {
-  const one = within.length > 0 ? ' from this network' : '';
-  const subject = wide === allNetworks ? ' from all networks together' : one;
+  const single = within.length > 0 ? ' from this network' : '';
+  const subject = wide === allNetworks ? ' from all networks together' : single;
   return `too many requests${subject}, please try again later`;
 }
 

@@ -28,7 +28,9 @@ export function mergeValues(
 function* mergedOrder(live: readonly Entry[], applied: readonly Entry[]): Generator<Entry> {
   const appliedElements = new Set(applied.map(({ element }) => element));
   const liveElements = new Set(live.map(({ element }) => element));
-  const shared = applied.map(({ element }) => element).filter((one) => liveElements.has(one));
+  const shared = applied
+    .map(({ element }) => element)
+    .filter((element) => liveElements.has(element));
   let [next, at] = [0, 0];
   for (const entry of live) {
     if (!appliedElements.has(entry.element)) yield entry;

@@ -72,7 +72,7 @@ const types: Readonly<Record<string, string>> = {
 const typeWords = (type: unknown): string =>
   [type]
     .flat()
-    .map((one) => types[String(one)] ?? String(one))
+    .map((name) => types[String(name)] ?? String(name))
     .join(' or ');
 
 const formats: Readonly<Record<string, string>> = {

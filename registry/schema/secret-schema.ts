@@ -45,10 +45,10 @@ export function secretFields(
   const below = Object.entries(schema.properties ?? {});
   const { items, additionalProperties, oneOf = [], anyOf = [] } = schema;
   const elsewhere = [items, additionalProperties, ...oneOf, ...anyOf].filter(
-    (one): one is JSONSchema => typeof one === 'object',
+    (subschema): subschema is JSONSchema => typeof subschema === 'object',
   );
-  for (const one of elsewhere) {
-    if (isSecret(one) || secretFields(one, where).length > 0) {
+  for (const subschema of elsewhere) {
+    if (isSecret(subschema) || secretFields(subschema, where).length > 0) {
       throw new Error(`${where}: a secret may not be in a list, a map or a union`);
     }
   }

@@ -58,7 +58,9 @@ export class GroupCommit {
       recent !== undefined &&
       ![...recent, ...this.batches]
         .flatMap(({ changes }) => changes.map((change) => change.key))
-        .some((one) => one >= key && one < end && (this.#read(one)?.revision ?? 0) > is)
+        .some(
+          (changed) => changed >= key && changed < end && (this.#read(changed)?.revision ?? 0) > is,
+        )
     );
   }
 

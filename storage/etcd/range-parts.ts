@@ -12,7 +12,7 @@ const digits = Array.from({ length: 128 }, (_, code) =>
   BigInt(
     Math.max(
       0,
-      [...alphabet].findLastIndex((one) => one.charCodeAt(0) <= code),
+      [...alphabet].findLastIndex((character) => character.charCodeAt(0) <= code),
     ),
   ),
 );

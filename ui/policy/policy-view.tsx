@@ -30,10 +30,13 @@ function Tabs({
   return (
     <nav class="sections" aria-label={t('policy.sections')}>
       <ul>
-        {tabs.map((one) => (
-          <li key={one}>
-            <a href={placeLink(pinned, one)} aria-current={one === tab ? 'page' : undefined}>
-              {t(`policy.${one}`)}
+        {tabs.map((section) => (
+          <li key={section}>
+            <a
+              href={placeLink(pinned, section)}
+              aria-current={section === tab ? 'page' : undefined}
+            >
+              {t(`policy.${section}`)}
             </a>
           </li>
         ))}

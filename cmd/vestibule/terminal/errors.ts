@@ -42,7 +42,7 @@ export class ApiStatusError extends KubectlStyleError {
  */
 export async function forEachCollectingErrors<T>(
   items: readonly T[],
-  work: (one: T) => Promise<void>,
+  work: (item: T) => Promise<void>,
 ): Promise<void> {
   const failures: CommandError[] = [];
   for (const item of items) {

@@ -17,10 +17,10 @@ export const usageError = (name: string): CommandError =>
 export function printHelp(name: string): void {
   const { usage, about, flags: ownFlags = [], examples = [] } = subcommands[name]!;
   const rows = [...ownFlags, 'help' as const].map(
-    (one) =>
-      (typeof one === 'string'
-        ? [flagUsage(one), flags[one].about]
-        : [flagUsage(one[0]), one[1]]) as [string, string],
+    (entry) =>
+      (typeof entry === 'string'
+        ? [flagUsage(entry), flags[entry].about]
+        : [flagUsage(entry[0]), entry[1]]) as [string, string],
   );
   const width = Math.max(...rows.map(([flag]) => flag.length)) + 3;
   const exampleLines = examples.map((example) => `  ${program} ${example}\n`).join('');

@@ -31,8 +31,9 @@ export function finalizersOnDelete(
   const present = finalizersOf(object);
   if (policy === undefined) return present;
   const wanted = finalizerOf[policy];
-  const isOther = (one: string) => one !== wanted && (one === foregroundDeletion || one === orphan);
-  const kept = present.filter((one) => !isOther(one));
+  const isOther = (finalizer: string) =>
+    finalizer !== wanted && (finalizer === foregroundDeletion || finalizer === orphan);
+  const kept = present.filter((finalizer) => !isOther(finalizer));
   return wanted === undefined || kept.includes(wanted) ? kept : [...kept, wanted];
 }
 
@@ -69,9 +70,9 @@ export const isFinalized = (next: KindObject, old: KindObject | undefined): bool
 export function finalizerFaults(next: KindObject, old: KindObject | undefined): Cause[] {
   const finalizers = finalizersOf(next);
   const field = 'metadata.finalizers';
-  const added = finalizers.filter((one) => !old || !finalizersOf(old).includes(one));
+  const added = finalizers.filter((finalizer) => !old || !finalizersOf(old).includes(finalizer));
   if (old?.metadata.deletionTimestamp !== undefined && added.length > 0) {
-    const found = added.map((one) => JSON.stringify(one)).join(', ');
+    const found = added.map((finalizer) => JSON.stringify(finalizer)).join(', ');
     return [
       forbiddenField(
         field,

@@ -173,11 +173,11 @@ function FormerDisclosures({ grant: { spec, status } }: { grant: Grant }) {
     <>
       {status.disclosures
         .filter(({ scope }) => !spec.scopes.includes(scope))
-        .map((one) => (
+        .map((disclosure) => (
           <p class="hint">
             {format('grants.former', {
-              scope: names.scope(one.scope),
-              sent: <>{disclosureText(names, one)}</>,
+              scope: names.scope(disclosure.scope),
+              sent: <>{disclosureText(names, disclosure)}</>,
             })}
           </p>
         ))}
@@ -200,11 +200,11 @@ function removeScopes(
 ): Promise<boolean> {
   const isKept = (scope: string): boolean => !leaving.includes(scope);
   const audiences = spec.audiences
-    ?.map((one) => ({
-      name: one.name,
-      scopes: one.scopes.filter((scope) => isKept(`${one.name}/${scope}`)),
+    ?.map((audience) => ({
+      name: audience.name,
+      scopes: audience.scopes.filter((scope) => isKept(`${audience.name}/${scope}`)),
     }))
-    .filter((one) => one.scopes.length > 0);
+    .filter((audience) => audience.scopes.length > 0);
   const body = { spec: { scopes: spec.scopes.filter(isKept), audiences } };
   return act.run(async () => all.upsert(await call<Grant>('PATCH', `grants/${name}`, body)));
 }

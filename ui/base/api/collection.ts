@@ -130,11 +130,11 @@ export function useCollection<T extends ApiObject>(
       ),
     replaceIfNewer: (item) =>
       change((items) =>
-        items.map((one) =>
-          one.metadata.name === item.metadata.name &&
-          Number(one.metadata.resourceVersion) <= Number(item.metadata.resourceVersion)
+        items.map((kept) =>
+          kept.metadata.name === item.metadata.name &&
+          Number(kept.metadata.resourceVersion) <= Number(item.metadata.resourceVersion)
             ? item
-            : one,
+            : kept,
         ),
       ),
     remove: (name) => change((items) => items.filter(({ metadata }) => metadata.name !== name)),

@@ -48,7 +48,9 @@ export const propertyOf = (document: OpenAPI, schema: Schema, name: string): Sch
 /** Returns the schema of a kind's objects. */
 export const objectSchema = ({ components }: OpenAPI, { kind }: Kind): Schema =>
   Object.values(components.schemas).find((schema) =>
-    schema['x-kubernetes-group-version-kind']?.some((one) => one.kind === kind),
+    schema['x-kubernetes-group-version-kind']?.some(
+      (groupVersionKind) => groupVersionKind.kind === kind,
+    ),
   ) ?? {};
 
 /** Returns the schema of what a caller sends of a kind. */

@@ -41,18 +41,18 @@ function Choice({ change, side, onChoose }: ChoiceProps) {
         </span>
       </legend>
       <div class="versions">
-        {(['mine', 'theirs'] as const).map((one) => (
+        {(['mine', 'theirs'] as const).map((choice) => (
           <label>
             <span>
               <input
                 type="radio"
                 name={field}
-                checked={side === one}
-                onChange={() => onChoose(one)}
+                checked={side === choice}
+                onChange={() => onChoose(choice)}
               />{' '}
-              {t(`console.version.${one}`)}
+              {t(`console.version.${choice}`)}
             </span>
-            <Version value={change[one]} />
+            <Version value={change[choice]} />
           </label>
         ))}
       </div>

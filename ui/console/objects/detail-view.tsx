@@ -120,10 +120,10 @@ function Tabs({ path, tab, all }: { path: string; tab: Tab; all: readonly Tab[] 
   return (
     <nav class="sections" aria-label={t('console.views')}>
       <ul>
-        {all.map((one) => (
-          <li key={one}>
-            <A to={one === 'fields' ? path : `${path}?view=${one}`} current={one === tab}>
-              {t(`console.view.${one}`)}
+        {all.map((view) => (
+          <li key={view}>
+            <A to={view === 'fields' ? path : `${path}?view=${view}`} current={view === tab}>
+              {t(`console.view.${view}`)}
             </A>
           </li>
         ))}

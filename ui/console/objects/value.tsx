@@ -13,9 +13,9 @@ function List({ schema, items }: { schema: Schema; items: readonly unknown[] }) 
   const item = resolve(document, schema.items ?? {});
   return (
     <ul class="plain-list">
-      {items.map((one) => (
+      {items.map((element) => (
         <li>
-          <Value schema={item} value={one} />
+          <Value schema={item} value={element} />
         </li>
       ))}
     </ul>

@@ -89,12 +89,14 @@ function compare(a: string, b: string): number {
 export function findResources(resources: readonly Resource[], word: string): Resource[] {
   const [name, ...rest] = word.toLowerCase().split('.');
   const suffix = rest.join('.');
-  const one = resources.find(
+  const resource = resources.find(
     ({ plural, singular, kind, shortNames, group, version }) =>
       [plural, singular, kind.toLowerCase(), ...shortNames].includes(name!) &&
       ['', group, `${version}.${group}`].includes(suffix),
   );
-  const found = one ? [one] : resources.filter(({ categories }) => categories.includes(word));
+  const found = resource
+    ? [resource]
+    : resources.filter(({ categories }) => categories.includes(word));
   if (found.length === 0) {
     throw new KubectlStyleError(
       `error: the server doesn't have a resource type "${word}"${suggestion(resources, name!)}`,
