@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
 import { BoundedMap } from '../security/bounded-map.js';
 import { draw, random } from './support/random.js';
@@ -41,4 +43,23 @@ test('a bounded map orders its keys by their last set', () => {
     }
     expect([...map.keys()]).toEqual(model);
   }
+});
+
+test('a bounded map that is not full keeps no table of before', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const map = new BoundedMap<string, Buffer>(100_000);
+  const used = (): number => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const setAll = (times: number): void => {
+    for (let i = 0; i < times * 1_000; i += 1) map.set(`key ${i % 1_000}`, Buffer.alloc(0));
+  };
+  setAll(2);
+  const before = used();
+  setAll(500);
+  // 500 tables of a thousand entries take more than 10 MB.
+  expect(used() - before).toBeLessThan(2 << 20);
+  expect(map.size).toBe(1_000);
 });
