@@ -11,7 +11,13 @@ const mayImport = {
   i18n: ['i18n', 'security'],
   observability: ['observability'],
   storage: ['storage'],
-  registry: ['registry', 'storage/storage', 'observability', 'security'],
+  registry: [
+    'registry',
+    'storage/storage',
+    'storage/generation-cache',
+    'observability',
+    'security',
+  ],
   apiserver: [
     'apiserver',
     'registry',

@@ -33,7 +33,7 @@ export class EventBuffer {
     this.#bytes += event.size;
     if (this.#events.length <= limits.events && this.#bytes <= limits.bytes) return;
     const dropped = this.#events.splice(0, Math.ceil(this.#events.length / 4));
-    for (const one of dropped) this.#bytes -= one.event.size;
+    for (const entry of dropped) this.#bytes -= entry.event.size;
     this.#from = dropped.at(-1)!.event.revision;
   }
 

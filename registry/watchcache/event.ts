@@ -12,7 +12,7 @@ export class WatchCacheEvent {
   /** The object after the change; undefined for a deletion. */
   readonly after: EncodedObject | undefined;
   readonly before: EncodedObject | undefined;
-  readonly #shared = new BoundedMap<string, unknown>(maxViews);
+  #shared: BoundedMap<string, unknown> | undefined;
 
   constructor(kind: AnyKind, change: Change, revision: Revision) {
     this.revision = revision;
@@ -27,6 +27,7 @@ export class WatchCacheEvent {
 
   /** Returns the representation of this event for a view; computed once for all watchers. */
   shared<T>(view: string, make: () => T): T {
+    this.#shared ??= new BoundedMap(maxViews);
     return this.#shared.getOrCreate(view, make) as T;
   }
 }

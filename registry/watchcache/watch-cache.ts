@@ -1,4 +1,6 @@
+import { getHeapStatistics } from 'node:v8';
 import type { Log } from '../../observability/log.js';
+import { GenerationCache } from '../../storage/generation-cache.js';
 import {
   type Batch,
   type Change,
@@ -52,7 +54,12 @@ interface Cached {
   revision: Revision;
 }
 
-const cacheLimits = { objects: 100_000, bytes: 64 << 20 };
+/**
+ * The bytes of each of the two generations of objects in memory: a 32nd of V8's heap, at most 32 MiB.
+ * Decoded, an object takes about three times the bytes that are stored.
+ */
+const generationBytes = Math.min(32 << 20, Math.floor(getHeapStatistics().heap_size_limit / 32));
+const decodedFactor = 3;
 const maxLagMs = { reads: 2_000, readiness: 10_000 };
 const ownCommitsMs = 1_000;
 
@@ -67,18 +74,26 @@ export class WatchCache {
   readonly #stop = new AbortController();
   readonly #buffer = new EventBuffer();
   readonly #live = new Map<string, Set<LiveSubscriber>>();
-  readonly #cache = new Map<string, Cached>();
+  readonly #cacheBytes: number;
+  #cache: GenerationCache<Cached>;
   readonly #barriers = new Map<string, Revision>();
   readonly #committed = new Map<string, Revision>();
   readonly #pendingReads = new Map<string, { isStale: boolean; readerCount: number }>();
   readonly #listeners: ((change: Change) => void)[] = [];
   #waiters: { revision: Revision; resolve: () => void }[] = [];
-  #cachedBytes = 0;
   #revision: Revision = 0;
   #receivedAt = -Infinity;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(storage: Storage, kinds: readonly AnyKind[], log: Log) {
+  /** `cacheBytes` is the size of a generation of its cache. */
+  constructor(
+    storage: Storage,
+    kinds: readonly AnyKind[],
+    log: Log,
+    cacheBytes: number = generationBytes,
+  ) {
+    this.#cacheBytes = cacheBytes;
+    this.#cache = new GenerationCache(cacheBytes);
     this.#storage = storage;
     this.#kinds = new Map(kinds.map((kind) => [kind.resource, kind]));
     this.#log = log;
@@ -226,22 +241,14 @@ export class WatchCache {
     }
   }
 
-  /** Keeps one object in memory and evicts the oldest ones above the limits. */
   #setCached(key: string, cached: Cached): void {
-    this.#cachedBytes += sizeOf(cached.stored) - sizeOf(this.#cache.get(key)?.stored);
-    this.#cache.set(key, cached);
-    for (const [oldest, { stored }] of this.#cache) {
-      if (this.#cache.size <= cacheLimits.objects && this.#cachedBytes <= cacheLimits.bytes) return;
-      this.#cache.delete(oldest);
-      this.#cachedBytes -= sizeOf(stored);
-    }
+    this.#cache.set(key, cached, decodedFactor * sizeOf(cached.stored));
   }
 
   async #restart(): Promise<void> {
     const requestedAt = performance.now();
     const { revision } = await this.#storage.get('meta/hub');
-    this.#cache.clear();
-    this.#cachedBytes = 0;
+    this.#cache = new GenerationCache(this.#cacheBytes);
     this.#buffer.restart(revision);
     this.#revision = revision;
     this.#receivedAt = requestedAt;

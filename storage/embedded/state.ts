@@ -1,3 +1,4 @@
+import { GenerationCache } from '../generation-cache.js';
 import { baseKey } from '../snapshot/layout.js';
 import {
   type Batch,
@@ -9,7 +10,6 @@ import {
   UnavailableError,
 } from '../storage.js';
 import { type Database, readLogBounds, readNumber } from './database.js';
-import { GenerationCache } from './generation-cache.js';
 import { currentKey, decodeRecord, versionKey } from './row-encoding.js';
 import { Space, writeBufferFor } from './space.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { GenerationCache } from '../../storage/embedded/generation-cache.js';
+import { GenerationCache } from '../../storage/generation-cache.js';
 
 const maxBytes = 100_000;
 
