@@ -361,13 +361,15 @@ export const digest = (id: string): string => hash('sha256', id, 'base64url');
  */
 export function nameOf(id: string): string {
   const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
-  let bits = 0,
-    accumulator = 0,
-    name = '';
+  // Not a string that grows by letters: as long as it lives, all of its beginnings do.
+  const name = Buffer.allocUnsafe(32);
+  let [bits, accumulator, length] = [0, 0, 0];
   for (const byte of hash('sha256', id, 'buffer').subarray(0, 20)) {
     accumulator = (accumulator << 8) | byte;
-    for (bits += 8; bits >= 5; bits -= 5) name += alphabet[(accumulator >>> (bits - 5)) & 31];
+    for (bits += 8; bits >= 5; bits -= 5) {
+      name[length++] = alphabet.charCodeAt((accumulator >>> (bits - 5)) & 31);
+    }
     accumulator &= (1 << bits) - 1;
   }
-  return name;
+  return name.toString('latin1');
 }

@@ -20,9 +20,11 @@ const rewriteIntervals = 12;
  */
 const delaysMs = { maxWrite: 5 * minuteMs, retry: secondMs };
 
-/** A series with the decisions counted since it was last written. */
+/** A series. */
 interface Series {
-  readonly event: DecisionEvent;
+  readonly name: string;
+  /** The decisions since it was last written, if there are any. */
+  event: DecisionEvent | undefined;
   delayMs: number;
   dueAt: number;
 }
@@ -67,43 +69,39 @@ export class EventWriter {
     subjectAccount?: string,
   ): string | undefined {
     const key = seriesKey(attributes, response, subjectAccount);
-    const event = this.#series.get(key)?.event;
-    if (!event) return this.#startSeries(key, attributes, response, subjectAccount);
-    const now = Date.now();
-    if (event.count === 0) event.first = now;
-    event.count += 1;
-    event.last = now;
-    event.response = response;
+    const series = this.#series.get(key);
+    if (series?.event) {
+      series.event.count += 1;
+      series.event.last = Date.now();
+      series.event.response = response;
+      return series.name;
+    }
+    if (!series && !this.#makeRoom()) return undefined;
+    const event = seriesEvent(attributes, response, subjectAccount);
+    if (series) series.event = event;
+    else this.#startSeries(key, event);
     return event.name;
   }
 
-  #startSeries(
-    key: string,
-    attributes: AuthorizationAttributes,
-    response: AuthorizationResponse,
-    subjectAccount: string | undefined,
-  ): string | undefined {
+  /** Returns whether there is room for another series; counts the decision that has none. */
+  #makeRoom(): boolean {
     if (this.#series.size >= limits.seriesCount) this.#dropWritten();
-    if (this.#series.size >= limits.seriesCount) {
-      this.#dropped += 1;
-      return undefined;
-    }
-    const event = seriesEvent(attributes, response, subjectAccount);
-    const record = event.record();
-    this.#series.set(key, {
-      event: { ...event, record: () => record },
-      delayMs: rewriteIntervals * this.#intervalMs,
-      dueAt: 0,
-    });
+    const hasRoom = this.#series.size < limits.seriesCount;
+    if (!hasRoom) this.#dropped += 1;
+    return hasRoom;
+  }
+
+  #startSeries(key: string, event: DecisionEvent): void {
+    const delayMs = rewriteIntervals * this.#intervalMs;
+    this.#series.set(key, { name: event.name, event, delayMs, dueAt: 0 });
     this.#timer ??= setInterval(
       () => this.#enqueueDue(performance.now()),
       this.#intervalMs,
     ).unref();
-    return event.name;
   }
 
   #dropWritten(): void {
-    for (const [key, { event }] of this.#series) if (event.count === 0) this.#series.delete(key);
+    for (const [key, { event }] of this.#series) if (!event) this.#series.delete(key);
   }
 
   /** Writes what is still in memory; gives up on the first failure. */
@@ -125,12 +123,12 @@ export class EventWriter {
     for (const [key, series] of this.#series) {
       const { event, dueAt, delayMs } = series;
       if (dueAt > now) continue;
-      if (event.count === 0) {
+      if (!event) {
         this.#series.delete(key);
         continue;
       }
-      this.add({ ...event });
-      event.count = 0;
+      this.add(event);
+      series.event = undefined;
       series.dueAt = now + delayMs;
       series.delayMs = Math.min(delayMs * 2, delaysMs.maxWrite);
     }

@@ -72,11 +72,13 @@ export function seriesEvent(
   const account = isOfBrowsers(attributes)
     ? subjectAccount
     : accountOf(attributes, response.allowed);
+  // Not the attributes: they have the whole request.
+  const record = seriesRecord(attributes, response, account);
   return {
     name: seriesName(account, nameOf(seriesKey(attributes, response, subjectAccount))),
     account,
     isSeries: true,
-    record: () => seriesRecord(attributes, response, account),
+    record: () => record,
     response,
     count: 1,
     first: now,
