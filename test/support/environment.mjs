@@ -5,6 +5,7 @@
  */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import vm from 'node:vm';
 import { TestEnvironment } from 'jest-environment-node';
 
 const patience = Number(process.env.VESTIBULE_TEST_PATIENCE ?? 1);
@@ -17,7 +18,10 @@ export default class ScaledEnvironment extends TestEnvironment {
   #startedAt = performance.now();
 
   constructor(config, context) {
+    const { createContext } = vm;
+    vm.createContext = () => createContext(vm.constants.DONT_CONTEXTIFY);
     super(config, context);
+    vm.createContext = createContext;
     this.#path = relative(config.projectConfig.rootDir, context.testPath);
     this.global.suiteTimes = this.#times; // filled by test/support/timed.ts
   }
