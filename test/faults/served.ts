@@ -29,6 +29,8 @@ interface Options {
   readonly flags?: readonly string[];
   /** Further variables in its environment. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** The command that it runs: that of the checkout by default. */
+  readonly program?: string;
 }
 
 /** The real command as a child process, killed and started again on one store and one port. */
@@ -42,6 +44,7 @@ export class Served {
   complaints = '';
   readonly #flags: readonly string[];
   readonly #environment: Readonly<Record<string, string>>;
+  #program: string;
   #child: ChildProcess | undefined;
   #isDying = false;
   #up: Promise<void> = Promise.resolve();
@@ -53,9 +56,11 @@ export class Served {
       baseURL = `http://localhost:${port}`,
       flags = ['--data-dir', directory],
       environment = {},
+      program = join(root, 'bin/vestibule'),
     }: Options,
   ) {
     this.#environment = environment;
+    this.#program = program;
     this.directory = directory;
     this.baseURL = baseURL;
     this.url = `http://127.0.0.1:${port}`;
@@ -86,19 +91,24 @@ export class Served {
   }
 
   /**
-   * Starts it for the first time, with further variables in its environment and flags, and a
-   * manifest.
+   * Starts it for the first time, with further variables in its environment and flags, a manifest,
+   * and a command.
    */
   static async start(
     directory: string,
     environment: Readonly<Record<string, string>> = {},
-    { flags = [], manifest = '' }: { flags?: readonly string[]; manifest?: string } = {},
+    {
+      flags = [],
+      manifest = '',
+      program,
+    }: { flags?: readonly string[]; manifest?: string; program?: string | undefined } = {},
   ): Promise<Served> {
     if (manifest) Served.#declare(directory, manifest);
     writeFileSync(join(directory, 'keys.json'), JSON.stringify(testKeys()), { mode: 0o600 });
     const served = new Served(directory, (await freePorts(1))[0]!, {
       environment,
       flags: ['--data-dir', directory, ...flags],
+      ...(program && { program }),
     });
     await served.up();
     return served;
@@ -116,6 +126,7 @@ export class Served {
     manifest: string,
     more: (replica: number) => readonly string[] = () => [],
     environment: (replica: number) => Readonly<Record<string, string>> = () => ({}),
+    program?: string,
   ): Promise<Served[]> {
     const ports = await freePorts(count);
     Served.#declare(directory, manifest);
@@ -139,6 +150,7 @@ export class Served {
             ...more(i),
           ],
           environment: environment(i),
+          ...(program && { program }),
         }),
     );
     const starts = await Promise.allSettled(all.map((one) => one.up()));
@@ -197,8 +209,9 @@ export class Served {
     this.#child!.kill('SIGCONT');
   }
 
-  /** Another start, once it has ended. */
-  again(): Promise<void> {
+  /** Another start, once it has ended, perhaps of another command. */
+  again(program = this.#program): Promise<void> {
+    this.#program = program;
     return (this.#up = this.#launch());
   }
 
@@ -251,7 +264,7 @@ export class Served {
   }
 
   #launch(): Promise<void> {
-    const child = spawn(process.execPath, [join(root, 'bin/vestibule'), ...this.#flags], {
+    const child = spawn(process.execPath, [this.#program, ...this.#flags], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env.PATH!, ...this.#environment },
     });
