@@ -152,4 +152,5 @@ export const Replica = defineKind({
   },
 });
 
-const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
+const sum = (counts: readonly number[]): number =>
+  counts.reduce((total, count) => total + count, 0);

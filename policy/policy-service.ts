@@ -141,8 +141,8 @@ function recordingAuthorizer(
   recorder: Recorder,
   loadEntities: EntitySource['load'],
 ): Authorizer {
-  const load: Authorizer['load'] = (all) => {
-    const missing = all.flatMap((attributes) =>
+  const load: Authorizer['load'] = (questions) => {
+    const missing = questions.flatMap((attributes) =>
       engine.missingEntities(attributes).map(([type, id]): MissingEntity => {
         const { becomes, kind, name, object } = attributes;
         const isOutcome = becomes && type === kind?.kind && id === name;

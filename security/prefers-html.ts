@@ -17,8 +17,11 @@ function parseRange(range: string, at: number): Weighed {
 }
 
 /** Returns what the header says of the first of these ranges that it names. */
-const preferenceFor = (all: readonly Weighed[], ranges: readonly string[]): Weighed | undefined =>
-  ranges.map((range) => all.find(({ type }) => type === range)).find(Boolean);
+const preferenceFor = (
+  weighed: readonly Weighed[],
+  ranges: readonly string[],
+): Weighed | undefined =>
+  ranges.map((range) => weighed.find(({ type }) => type === range)).find(Boolean);
 
 /**
  * Reports whether an Accept header prefers a page to JSON (RFC 9110 §12.5.1): it names HTML with a
@@ -26,9 +29,9 @@ const preferenceFor = (all: readonly Weighed[], ranges: readonly string[]): Weig
  * everything alike does not.
  */
 export function prefersHTML(accept: string | undefined): boolean {
-  const all = (accept ?? '').slice(0, 4096).split(',').map(parseRange);
-  const html = preferenceFor(all, htmlRanges);
-  const json = preferenceFor(all, jsonRanges);
+  const ranges = (accept ?? '').slice(0, 4096).split(',').map(parseRange);
+  const html = preferenceFor(ranges, htmlRanges);
+  const json = preferenceFor(ranges, jsonRanges);
   if (!html || html.quality === 0) return false;
   if (!json || html.quality !== json.quality) return html.quality > (json?.quality ?? 0);
   return json.type !== 'application/json' || html.at < json.at;

@@ -54,14 +54,14 @@ export function parseMediaType(text: string): MediaType | undefined {
 /** Parses a list of media ranges, and skips malformed ones. */
 export function parseMediaRanges(text: string): MediaType[] {
   const reader = new Reader(text);
-  const all: MediaType[] = [];
+  const mediaTypes: MediaType[] = [];
   do {
     reader.take(space);
     const found = mediaType(reader);
     const isWhole = reader.take(rest)![0] === '';
-    if (found && isWhole) all.push(found);
+    if (found && isWhole) mediaTypes.push(found);
   } while (reader.skip(','));
-  return all;
+  return mediaTypes;
 }
 
 function mediaType(reader: Reader): MediaType | undefined {

@@ -37,16 +37,16 @@ const wholeViews = new WeakMap<KindView, Representation>();
 export function wholeIn(view: KindView): Representation {
   const known = wholeViews.get(view);
   if (known) return known;
-  const { apiVersion, kind: of } = view;
+  const { apiVersion, kind } = view;
   const whole: Representation = {
     metadataOnly: false,
     isWhole: true,
     cacheKey: () => view.version,
     listStart: (_kind, metadata) =>
-      `{"kind":"${of.kind}List","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`,
+      `{"kind":"${kind.kind}List","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`,
     listItem: (stored, call, revision) => wireBytes(view, stored, call, revision),
     singleObject: (stored, call, _first, revision) => wireBytes(view, stored, call, revision),
-    bookmark: (_kind, metadata) => ({ kind: of.kind, apiVersion, metadata }),
+    bookmark: (_kind, metadata) => ({ kind: kind.kind, apiVersion, metadata }),
   };
   wholeViews.set(view, whole);
   return whole;

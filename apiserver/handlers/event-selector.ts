@@ -62,7 +62,7 @@ export function parseEventSelector(query: Query): EventSelector {
       kind,
     );
   const byKey = selectorOf(parts.filter((part) => inKey.test(part)));
-  const all = selectorOf(parts, query.get('labelSelector') ?? '');
+  const everyPart = selectorOf(parts, query.get('labelSelector') ?? '');
   return {
     about: Object.fromEntries(
       parts.flatMap((part) => {
@@ -72,6 +72,6 @@ export function parseEventSelector(query: Query): EventSelector {
     ),
     matchesKey: (involvedObject, name) =>
       byKey.matches({ metadata: { name }, involvedObject } as unknown as KindObject),
-    matches: (event) => all.matches(event as KindObject),
+    matches: (event) => everyPart.matches(event as KindObject),
   };
 }

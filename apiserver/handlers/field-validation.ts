@@ -142,19 +142,21 @@ export function checkUnknownFields(
  * (docs/design/kubernetes.md#field-validation).
  */
 export function checkWriteParameters(query: ResourceRequestInfo['query'], verb: Verb): void {
-  const of = optionsKind(verb);
+  const optionsName = optionsKind(verb);
   const mode = query.get('fieldValidation') ?? 'Warn';
   const fieldManager = query.get('fieldManager') ?? '';
   if (!['Ignore', 'Warn', 'Strict'].includes(mode)) {
-    throw invalid(of, '', [
+    throw invalid(optionsName, '', [
       unsupportedValue('fieldValidation', 'supported values: "Ignore", "Warn", "Strict"'),
     ]);
   }
   if (fieldManager.length > 128) {
-    throw invalid(of, '', [tooLongValue('fieldManager', 'may not be more than 128 bytes')]);
+    throw invalid(optionsName, '', [
+      tooLongValue('fieldManager', 'may not be more than 128 bytes'),
+    ]);
   }
   if (!printable.test(fieldManager)) {
-    throw invalid(of, '', [
+    throw invalid(optionsName, '', [
       invalidValue('fieldManager', 'should only contain printable characters'),
     ]);
   }

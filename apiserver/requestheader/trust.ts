@@ -118,9 +118,11 @@ export const parseProxySettings = (settings: ProxySettings): ProxyTrust => ({
  * then end the connection. Certificates that such a CA signed directly are verified for each request.
  */
 export function tlsAuthorities(sources: readonly AuthoritySource[]): string[] {
-  const all = sources.flatMap(({ current }) => current?.certificates ?? []);
+  const certificates = sources.flatMap(({ current }) => current?.certificates ?? []);
   const distinct = [
-    ...new Map(all.map((certificate) => [certificate.fingerprint256, certificate])).values(),
+    ...new Map(
+      certificates.map((certificate) => [certificate.fingerprint256, certificate]),
+    ).values(),
   ];
   const subjectCount = (name: string): number =>
     distinct.filter(({ subject }) => subject === name).length;

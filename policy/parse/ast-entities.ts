@@ -15,8 +15,8 @@ export const variableOf = (expression: Expr): 'principal' | 'resource' | undefin
  */
 export function entityLiterals(expression: Expr): EntityUid[] | undefined {
   if ('Set' in expression) {
-    const all = expression.Set.map(entityLiterals);
-    return all.every((entities) => entities !== undefined) ? all.flat() : undefined;
+    const literals = expression.Set.map(entityLiterals);
+    return literals.every((entities) => entities !== undefined) ? literals.flat() : undefined;
   }
   const entity =
     'Value' in expression && typeof expression.Value === 'object' && expression.Value !== null

@@ -37,8 +37,8 @@ function compare(fact: Expr, literal: Expr): string[] {
 }
 
 /** Returns the values of an attribute that has a fixed number of them, of any entity type. */
-function valuesOf(of: Expr, name: string): readonly string[] | undefined {
-  if ('Var' in of && of.Var === 'context') return findContextAttribute(name)?.values;
+function valuesOf(side: Expr, name: string): readonly string[] | undefined {
+  if ('Var' in side && side.Var === 'context') return findContextAttribute(name)?.values;
   const [type] = Object.values(entityAttributes).filter((entityAttribute) =>
     Object.hasOwn(entityAttribute, name),
   );

@@ -152,9 +152,9 @@ function faultOfMessages(message: string | undefined, messages: Texts): string |
   if (message === undefined && Object.keys(messages).length > 0) {
     return `${annotationOf(Object.keys(messages)[0]!)} needs a @message beside it, for the other languages`;
   }
-  const all = message === undefined ? [] : [['@message', message] as const];
+  const annotations = message === undefined ? [] : [['@message', message] as const];
   const named = Object.entries(messages).map(([tag, text]) => [annotationOf(tag), text] as const);
-  const wrong = [...all, ...named].find(
+  const wrong = [...annotations, ...named].find(
     ([, text]) => text.length > maxMessageLength || lineFault(text) !== undefined,
   );
   return (

@@ -46,10 +46,10 @@ export async function findRefreshAnswer(
   oidc: OIDCContext,
   hashed: string,
 ): Promise<object | undefined> {
-  const read = async (key: string, of: string) => {
+  const read = async (key: string, purpose: string) => {
     const { entry } = await withProviderErrors(store.storage.get(key));
     return entry && (entry.expires ?? Infinity) > Date.now()
-      ? records.open(key, of, entry.value)
+      ? records.open(key, purpose, entry.value)
       : undefined;
   };
   const kept = await read(recordKeyOf(model, hashed), model);

@@ -102,14 +102,14 @@ export function discloseWithRequest(
   if (!unitOfWork) return;
   const name = grantName(account, clientId);
   const byGrant = unitOfWork.state.mapOf(disclosed);
-  const all = new Set([...(byGrant.get(name) ?? []), ...claims]);
-  byGrant.set(name, all);
+  const known = new Set([...(byGrant.get(name) ?? []), ...claims]);
+  byGrant.set(name, known);
   const scopes = unitOfWork.state.get(scopesOfClaims);
   unitOfWork.defer(`disclosed ${name}`, (tx) =>
     recordDisclosure(
       tx,
       name,
-      [...all].map((claim) => disclosedClaim(claim, scopes?.get(claim))),
+      [...known].map((claim) => disclosedClaim(claim, scopes?.get(claim))),
     ),
   );
 }

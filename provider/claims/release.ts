@@ -55,11 +55,13 @@ function agreedClaims(
   grant: GrantObject | undefined,
   { name, provider, claims }: Scope,
 ): ReadonlySet<string> {
-  const all = claims.map((claim) => claim.name);
+  const names = claims.map((claim) => claim.name);
   const known = grant?.internal.claims;
-  if (!known) return new Set(grant ? all : []);
+  if (!known) return new Set(grant ? names : []);
   const agreed = known[name];
   return new Set(
-    agreed?.provider === provider.name ? all.filter((claim) => agreed.claims.includes(claim)) : [],
+    agreed?.provider === provider.name
+      ? names.filter((claim) => agreed.claims.includes(claim))
+      : [],
   );
 }

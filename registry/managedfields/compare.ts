@@ -31,10 +31,10 @@ export function compareValues(
     element,
     compareEntries(oldByElement.get(element), nowByElement.get(element)),
   ]);
-  const collect = (of: keyof Comparison): FieldSet =>
+  const collect = (change: keyof Comparison): FieldSet =>
     FieldSet.node(
       false,
-      compared.map(([element, comparison]) => [element, comparison[of]]),
+      compared.map(([element, comparison]) => [element, comparison[change]]),
     );
   return { added: collect('added'), modified: collect('modified'), removed: collect('removed') };
 }

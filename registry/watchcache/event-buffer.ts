@@ -45,19 +45,19 @@ export class EventBuffer {
     resource: string,
     revision: Revision,
   ): { readonly events: readonly WatchCacheEvent[]; readonly more: boolean } {
-    const all = this.#events.filter(
+    const later = this.#events.filter(
       (buffered) => buffered.resource === resource && buffered.event.revision > revision,
     );
     let end = 0;
     let bytes = 0;
     while (
-      end < all.length &&
+      end < later.length &&
       ((end < replayPart.events && bytes < replayPart.bytes) ||
-        all[end]!.event.revision === all[end - 1]!.event.revision)
+        later[end]!.event.revision === later[end - 1]!.event.revision)
     ) {
-      bytes += all[end]!.event.size;
+      bytes += later[end]!.event.size;
       end += 1;
     }
-    return { events: all.slice(0, end).map(({ event }) => event), more: end < all.length };
+    return { events: later.slice(0, end).map(({ event }) => event), more: end < later.length };
   }
 }

@@ -13,13 +13,13 @@ export const changesText = (changes: readonly ChangeMessage[]): ComponentChild =
 
 /** What would have permitted a refused request. */
 export function AlternativeList({ decision }: { decision: PolicyDecision }) {
-  const all = alternativesOf(decision, locale());
-  if (all.length === 0) return null;
+  const alternatives = alternativesOf(decision, locale());
+  if (alternatives.length === 0) return null;
   return (
     <div class="hint">
       {t('alternative.lead')}
       <ul class="alternatives">
-        {all.map((changes, i) => (
+        {alternatives.map((changes, i) => (
           <li key={i}>{changesText(changes)}</li>
         ))}
       </ul>

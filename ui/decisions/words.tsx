@@ -11,7 +11,7 @@ export function wordFor(set: 'act' | 'kind' | 'who', name: string): ComponentChi
 }
 
 /** Joins elements into a list in the form of the language. */
-export const joinList = (all: readonly ComponentChild[]): ComponentChild =>
+export const joinList = (items: readonly ComponentChild[]): ComponentChild =>
   new Intl.ListFormat(locale(), { type: 'unit' })
-    .formatToParts(all.map((_, i) => String(i)))
-    .map(({ type, value }) => (type === 'element' ? all[Number(value)] : value));
+    .formatToParts(items.map((_, i) => String(i)))
+    .map(({ type, value }) => (type === 'element' ? items[Number(value)] : value));

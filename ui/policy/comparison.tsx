@@ -17,7 +17,7 @@ function Choice({ id, history, value, choose }: ChoiceProps) {
     <Field
       id={`compare-${id}`}
       label={t(`policy.compare.${id}`)}
-      choices={[...history.trials, ...history.all].map((policy) => {
+      choices={[...history.trials, ...history.policies].map((policy) => {
         const { name } = policy.metadata;
         return [name, policy === history.inForce ? t('policy.compare.option', { name }) : name];
       })}
@@ -35,7 +35,7 @@ export function Comparison({
   history: History;
   between: readonly [string, string];
 }) {
-  const names = history.all.map(({ metadata }) => metadata.name);
+  const names = history.policies.map(({ metadata }) => metadata.name);
   const [newest = '', second = newest] = names;
   const known = (name: string, fallback: string): string =>
     policyNamed(history, name) ? name : fallback;

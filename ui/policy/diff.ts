@@ -87,14 +87,14 @@ export function toHunks(rows: readonly DiffRow[], around = 3): Hunk[] {
     if (kind === 'same') return;
     for (let n = i - around; n <= i + around; n += 1) shown.add(n);
   });
-  const all: { folded: boolean; rows: DiffRow[] }[] = [];
+  const blocks: { folded: boolean; rows: DiffRow[] }[] = [];
   rows.forEach((row, i) => {
     const folded = !shown.has(i);
-    if (all.at(-1)?.folded === folded) {
-      all.at(-1)!.rows.push(row);
+    if (blocks.at(-1)?.folded === folded) {
+      blocks.at(-1)!.rows.push(row);
     } else {
-      all.push({ folded, rows: [row] });
+      blocks.push({ folded, rows: [row] });
     }
   });
-  return all.map((block) => (block.rows.length > 1 ? block : { ...block, folded: false }));
+  return blocks.map((block) => (block.rows.length > 1 ? block : { ...block, folded: false }));
 }

@@ -2,7 +2,7 @@ import type { Policy } from '../api.js';
 
 /** The policies that are or were in force, newest first, the one in force, and those in trial. */
 export interface History {
-  readonly all: readonly Policy[];
+  readonly policies: readonly Policy[];
   readonly inForce: Policy | undefined;
   /** Policies in mode Shadow, newest first. */
   readonly trials: readonly Policy[];
@@ -16,10 +16,10 @@ export const isTrial = ({ spec }: Policy): boolean => spec.mode === 'Shadow';
 /** Sorts policies. While one replaces another, the newest known is the one in force. */
 export function historyOf(items: readonly Policy[]): History {
   const sorted = [...items].sort((a, b) => numberOf(b) - numberOf(a));
-  const all = sorted.filter((policy) => !isTrial(policy));
+  const policies = sorted.filter((policy) => !isTrial(policy));
   return {
-    all,
-    inForce: all.find(({ status }) => status.inForce) ?? all[0],
+    policies,
+    inForce: policies.find(({ status }) => status.inForce) ?? policies[0],
     trials: sorted.filter(isTrial),
   };
 }
@@ -29,13 +29,13 @@ export const runningTrial = ({ trials }: History): Policy | undefined =>
   trials.find(({ status }) => status.supersededTimestamp === undefined);
 
 /** Returns a policy by name. */
-export const policyNamed = ({ all, trials }: History, name: string): Policy | undefined =>
-  [...all, ...trials].find(({ metadata }) => metadata.name === name);
+export const policyNamed = ({ policies, trials }: History, name: string): Policy | undefined =>
+  [...policies, ...trials].find(({ metadata }) => metadata.name === name);
 
 /** Returns the policy before this one; of the one in trial, that in force. */
 export function previousPolicy(history: History, policy: Policy): Policy | undefined {
   if (policy === runningTrial(history)) return history.inForce;
-  return isTrial(policy) ? undefined : history.all[history.all.indexOf(policy) + 1];
+  return isTrial(policy) ? undefined : history.policies[history.policies.indexOf(policy) + 1];
 }
 
 /** Returns the lines of a text. A final newline adds no line. */

@@ -51,7 +51,7 @@ function Tabs({
 }
 
 function Earlier({ history, me }: { history: History; me: string | undefined }) {
-  const earlier = history.all.filter((policy) => policy !== history.inForce);
+  const earlier = history.policies.filter((policy) => policy !== history.inForce);
   return (
     <section aria-labelledby="earlier">
       <h2 id="earlier" tabIndex={-1}>
@@ -144,7 +144,11 @@ export function PolicyView({ history, policy, me, pinned, at }: Props) {
           </a>
         </p>
       )}
-      <Tabs tab={tab} pinned={pinned} several={history.all.length + history.trials.length > 1} />
+      <Tabs
+        tab={tab}
+        pinned={pinned}
+        several={history.policies.length + history.trials.length > 1}
+      />
       {tab === 'rules' && <RuleList policy={policy} mine={me !== undefined} pinned={pinned} />}
       {tab === 'text' && (
         <section aria-labelledby="text">

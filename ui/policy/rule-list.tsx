@@ -38,10 +38,10 @@ function groupsOf(rules: readonly Rule[]): Group[] {
 
 /** Returns whether a rule has all the words, in what is shown of it. */
 function matches({ rule, text }: Rule, words: readonly string[]): boolean {
-  const all = [ruleTitle(rule.id, rule), rule.id, rule.message, text?.comment, text?.condition]
+  const texts = [ruleTitle(rule.id, rule), rule.id, rule.message, text?.comment, text?.condition]
     .join(' ')
     .toLowerCase();
-  return words.every((word) => all.includes(word));
+  return words.every((word) => texts.includes(word));
 }
 
 const countsText = (rules: readonly { rule: { effect: string } }[]): string => {
@@ -59,7 +59,7 @@ interface Props {
 export function RuleList({ policy, mine, pinned }: Props) {
   const [search, setSearch] = useState('');
   const [unfolded, unfold] = useState(false);
-  const all = useMemo(() => {
+  const listed = useMemo(() => {
     const texts = rulesIn(policy.spec.cedar);
     const { rules } = policy.status;
     return rules.map((rule, i): Rule => {
@@ -68,15 +68,15 @@ export function RuleList({ policy, mine, pinned }: Props) {
     });
   }, [policy]);
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = all.filter((rule) => matches(rule, words));
-  const isOpen = unfolded || words.length > 0 || all.length <= maxUnfolded;
+  const found = listed.filter((rule) => matches(rule, words));
+  const isOpen = unfolded || words.length > 0 || listed.length <= maxUnfolded;
   return (
     <section aria-labelledby="rules">
       <h2 id="rules" tabIndex={-1}>
         {t('policy.rules')}
       </h2>
       <p class="hint">
-        {countsText(all)} {t('policy.rules.forbidwins')}
+        {countsText(listed)} {t('policy.rules.forbidwins')}
       </p>
       <div class="pair">
         <Field

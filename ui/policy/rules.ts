@@ -34,16 +34,16 @@ interface TokenizedRule {
 }
 
 function tokenize(text: string): TokenizedRule[] {
-  const all: TokenizedRule[] = [];
+  const rules: TokenizedRule[] = [];
   let open: TokenizedRule | undefined;
   for (const { 0: piece, index } of text.matchAll(tokenPattern)) {
     if (isSpace(piece)) continue;
-    if (!open) all.push((open = { pieces: [], offsets: [] }));
+    if (!open) rules.push((open = { pieces: [], offsets: [] }));
     open.pieces.push(piece);
     open.offsets.push(index);
     if (piece === ';') open = undefined;
   }
-  return all;
+  return rules;
 }
 
 /** Returns a Cedar string without quotes; escapes that JSON does not know stay unchanged. */

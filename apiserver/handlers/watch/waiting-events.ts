@@ -31,9 +31,9 @@ export class WaitingEvents {
 
   /** Removes and returns all. */
   takeAll(): readonly WaitingEvent[] {
-    const all = this.#events;
+    const waiting = this.#events;
     this.#events = [];
     this.#bytes = 0;
-    return all;
+    return waiting;
   }
 }

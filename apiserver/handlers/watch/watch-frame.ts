@@ -50,7 +50,7 @@ function corkUntilNextTick(socket: Socket): void {
 }
 
 function uncorkAll(): void {
-  const all = corkedSockets;
+  const sockets = corkedSockets;
   corkedSockets = [];
-  for (const socket of all) socket.uncork();
+  for (const socket of sockets) socket.uncork();
 }

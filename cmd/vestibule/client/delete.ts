@@ -69,9 +69,9 @@ async function selectTargets(
   if (!hasSelector) {
     throw new CommandError('delete takes names of objects, or --all, or a selector', 2);
   }
-  const all: ResourceArgs[] = [];
-  for (const { resource } of targets) all.push(...(await listTargets(service, resource, flags)));
-  return all;
+  const found: ResourceArgs[] = [];
+  for (const { resource } of targets) found.push(...(await listTargets(service, resource, flags)));
+  return found;
 }
 
 /** Throws for a selector without a requirement, usually a lost variable: it would select everything. */

@@ -150,13 +150,13 @@ function buildConfig(gathered: Settings, environment: NodeJS.ProcessEnv): Config
     [...invalid].some(
       (flag) => given[flag] === undefined && new RegExp(`--${flag}(?![a-z-])`).test(problem),
     );
-  const all = [
+  const allProblems = [
     ...sourceProblems,
     ...problems
       .filter((problem) => !(problem.includes(' is missing: ') && isAboutInvalid(problem)))
       .map((problem) => withPosition(problem, given)),
   ];
-  if (all.length > 0) throw new ConfigError(all);
+  if (allProblems.length > 0) throw new ConfigError(allProblems);
   return config;
 }
 

@@ -8,15 +8,15 @@ import { durationPattern, type Setting, settingKey, settings } from './flags.js'
  * descriptions. It does not cover checks across settings, or those that need a start.
  */
 export function configSchema(): object {
-  const all = settings.filter(({ limit }) => limit === undefined);
-  const secrets = all.filter(({ secret }) => secret).map(({ flag }) => settingKey(flag));
+  const ownSettings = settings.filter(({ limit }) => limit === undefined);
+  const secrets = ownSettings.filter(({ secret }) => secret).map(({ flag }) => settingKey(flag));
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Settings of vestibule serve',
     type: 'object',
     additionalProperties: false,
     properties: {
-      ...Object.fromEntries(all.flatMap((setting) => settingProperties(setting))),
+      ...Object.fromEntries(ownSettings.flatMap((setting) => settingProperties(setting))),
       limits: limitsSchema(),
     },
     dependentSchemas: Object.fromEntries(

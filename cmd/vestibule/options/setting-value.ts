@@ -5,8 +5,8 @@ import type { GivenValue } from './sources.js';
 export type SettingValue = string | number | boolean | string[];
 
 const secondsPerUnit: Record<string, number> = { ms: 0.001, s: 1, m: 60, h: 3600 };
-const joinWithOr = (all: readonly string[]): string =>
-  `${all.slice(0, -1).join(', ')} or ${all.at(-1)}`;
+const joinWithOr = (words: readonly string[]): string =>
+  `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 
 /** Parses the value of a setting, and adds a problem if its type or bounds are wrong. */
 export function parseSetting(

@@ -27,9 +27,11 @@ export async function beginAccess(
   };
   if (!(await tx.get(Group, spec.group))) fail(`there is no Group ${spec.group}`);
   await tx.update(Group, spec.group, (group) => {
-    const all = group.spec.temporaryMembers ?? [];
+    const memberships = group.spec.temporaryMembers ?? [];
     const isOver = (member: TemporaryMember): boolean => fromTimestamp(member.until) <= now;
-    const current = all.filter((member) => member.accessRequest === undefined || !isOver(member));
+    const current = memberships.filter(
+      (member) => member.accessRequest === undefined || !isOver(member),
+    );
     const own = current.find((member) => isSameAddress(member.email, email));
     if (own && fromTimestamp(own.until) >= fromTimestamp(until)) return;
     const others = current.filter((member) => member !== own);

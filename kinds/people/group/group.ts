@@ -57,8 +57,8 @@ export const Group = defineKind({
   spec: GroupSpec,
   status: z.object({}),
   columns: {
-    'Display-Name': (of) => of.spec.displayName,
-    Members: (of) => membersAt(of.spec, Date.now()).size,
+    'Display-Name': (group) => group.spec.displayName,
+    Members: (group) => membersAt(group.spec, Date.now()).size,
   },
   strategy: {
     validate({ metadata, spec }, old) {

@@ -94,12 +94,12 @@ export class Memberships {
     if (this.#informer.isFresh || (await this.#informer.waitUntilFresh())) {
       return this.#cachedOf(at);
     }
-    const all = await this.#informer.latest();
-    const found = all.filter(({ spec }) => membersAt(spec, Date.now()).has(at));
+    const groups = await this.#informer.latest();
+    const found = groups.filter(({ spec }) => membersAt(spec, Date.now()).has(at));
     return this.#withNamed(
       at,
       found.map(({ metadata }) => metadata.name).sort(),
-      all.some(listsOperators),
+      groups.some(listsOperators),
     );
   }
 
@@ -118,11 +118,11 @@ export class Memberships {
     const [groups, isListed] = latest
       ? [indexOf(latest), latest.some(listsOperators)]
       : [this.#groups, this.#isListed];
-    const all = [...new Set([...groups.keys(), ...this.#named])].map((address) => ({
+    const people = [...new Set([...groups.keys(), ...this.#named])].map((address) => ({
       address,
       groups: this.#withNamed(address, groups.get(address) ?? noGroups, isListed),
     }));
-    return all.filter((membership) => membership.groups.includes(group));
+    return people.filter((membership) => membership.groups.includes(group));
   }
 
   #cachedOf(address: string): readonly string[] {
@@ -215,9 +215,9 @@ export class Memberships {
 const listsOperators = ({ metadata, spec }: GroupObject): boolean =>
   metadata.name === operators && spec.members.length > 0;
 
-function indexOf(all: readonly GroupObject[]): Map<string, readonly string[]> {
+function indexOf(sources: readonly GroupObject[]): Map<string, readonly string[]> {
   const groups = new Map<string, readonly string[]>();
-  for (const group of all) {
+  for (const group of sources) {
     for (const address of membersAt(group.spec, Date.now())) {
       groups.set(address, [...(groups.get(address) ?? noGroups), group.metadata.name].sort());
     }

@@ -11,7 +11,7 @@ import type { Operator } from './operator.js';
  */
 export async function currentOperators(store: Store, groups: Memberships): Promise<Operator[]> {
   const accounts = store.reader(Account);
-  const all = await Promise.all(
+  const found = await Promise.all(
     (await groups.members(operators)).map(
       async ({ address, groups: memberOf }): Promise<Operator | undefined> => {
         const account = await accounts.byUnique('email', address);
@@ -32,5 +32,5 @@ export async function currentOperators(store: Store, groups: Memberships): Promi
       },
     ),
   );
-  return all.filter((operator) => operator !== undefined);
+  return found.filter((operator) => operator !== undefined);
 }

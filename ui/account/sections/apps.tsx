@@ -16,8 +16,8 @@ import { useAccessRequests, type AccessRequests as Requests } from './use-access
 
 addMessages(messages);
 
-const byName = (all: readonly App[]): App[] =>
-  [...all].sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
+const byName = (apps: readonly App[]): App[] =>
+  [...apps].sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
 
 /** The name of an app beside its logo; a link if it can be started. */
 function AppName({ app }: { app: App }) {

@@ -196,7 +196,7 @@ function removeScopes(
   act: Request,
   { metadata: { name }, spec }: Grant,
   leaving: readonly string[],
-  all: LiveCollection<Grant>,
+  grants: LiveCollection<Grant>,
 ): Promise<boolean> {
   const isKept = (scope: string): boolean => !leaving.includes(scope);
   const audiences = spec.audiences
@@ -206,24 +206,24 @@ function removeScopes(
     }))
     .filter((audience) => audience.scopes.length > 0);
   const body = { spec: { scopes: spec.scopes.filter(isKept), audiences } };
-  return act.run(async () => all.upsert(await call<Grant>('PATCH', `grants/${name}`, body)));
+  return act.run(async () => grants.upsert(await call<Grant>('PATCH', `grants/${name}`, body)));
 }
 
 /** Removes a grant. */
 async function remove(
   act: Request,
   { metadata: { name }, status }: Grant,
-  all: LiveCollection<Grant>,
+  grants: LiveCollection<Grant>,
 ): Promise<void> {
   const removed = await act.run(() => call('DELETE', `grants/${name}`));
   if (!removed) return;
-  all.remove(name);
+  grants.remove(name);
   announce(t('grants.removed', { client: nameOf(status.client) }));
   focusSection('grants');
 }
 
 /** One app: what it may see scope by scope, what was shared, and how to reduce or remove that. */
-export function GrantRow({ grant, all }: { grant: Grant; all: LiveCollection<Grant> }) {
+export function GrantRow({ grant, grants }: { grant: Grant; grants: LiveCollection<Grant> }) {
   const [dropped, setDropped] = useState<readonly string[]>([]);
   const [removing, setRemoving] = useState(false);
   const act = useAction();
@@ -240,7 +240,7 @@ export function GrantRow({ grant, all }: { grant: Grant; all: LiveCollection<Gra
     );
   };
   const confirm = async (): Promise<void> => {
-    if (!(await removeScopes(act, grant, removed, all))) return;
+    if (!(await removeScopes(act, grant, removed, grants))) return;
     back();
     announce(t('grants.made', { client }));
   };
@@ -276,7 +276,7 @@ export function GrantRow({ grant, all }: { grant: Grant; all: LiveCollection<Gra
         </p>
       )}
       {removed.length === 0 && removing && (
-        <Confirm action={act} onConfirm={() => remove(act, grant, all)} onCancel={back}>
+        <Confirm action={act} onConfirm={() => remove(act, grant, grants)} onCancel={back}>
           <p>{format('grants.remove.ask', { client })}</p>
         </Confirm>
       )}

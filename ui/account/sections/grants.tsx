@@ -5,8 +5,8 @@ import { GrantRow } from './grant-row.js';
 import { ownedBy, useAccountContext } from '../base/account-context.js';
 import { SectionList, Section } from '../base/section.js';
 
-const byName = (all: readonly Grant[]): Grant[] =>
-  [...all].sort((a, b) => nameOf(a.status.client).localeCompare(nameOf(b.status.client)));
+const byName = (grants: readonly Grant[]): Grant[] =>
+  [...grants].sort((a, b) => nameOf(a.status.client).localeCompare(nameOf(b.status.client)));
 
 /** The apps with access to the account. */
 export function Grants() {
@@ -20,7 +20,7 @@ export function Grants() {
         none="grants.none"
         look="things"
         order={byName}
-        row={(grant) => <GrantRow key={grant.metadata.name} grant={grant} all={grants} />}
+        row={(grant) => <GrantRow key={grant.metadata.name} grant={grant} grants={grants} />}
       />
     </Section>
   );

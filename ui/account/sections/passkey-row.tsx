@@ -22,7 +22,7 @@ interface Props {
   passkey: Passkey;
   last: boolean;
   isNew: boolean;
-  all: LiveCollection<Passkey>;
+  passkeys: LiveCollection<Passkey>;
 }
 
 function Facts({ passkey: { metadata, status } }: { passkey: Passkey }) {
@@ -75,7 +75,7 @@ function useSelectedField(): RefObject<HTMLFormElement | null> {
 }
 
 function RenameForm({ done, ...props }: Props & { done: () => void }) {
-  const { passkey, isNew, all } = props;
+  const { passkey, isNew, passkeys } = props;
   const { name } = passkey.metadata;
   const [text, setText] = useState(suggestedName(props));
   const { busy, failure, run } = useAction(invalidName);
@@ -88,7 +88,7 @@ function RenameForm({ done, ...props }: Props & { done: () => void }) {
     if (!text.trim()) return;
     const saved = await run(
       async () =>
-        all.upsert(
+        passkeys.upsert(
           await call<Passkey>('PATCH', `passkeys/${name}`, { spec: { displayName: text.trim() } }),
         ),
       `passkey-rename=${name}`,
@@ -139,7 +139,7 @@ function Removal({
     metadata: { name },
   },
   last,
-  all,
+  passkeys,
   keep,
 }: Props & { keep: () => void }) {
   const { account } = useAccountContext();
@@ -148,7 +148,7 @@ function Removal({
     const gone = await act.run(() => call('DELETE', `passkeys/${name}`), `passkey-delete=${name}`);
     if (!gone) return;
     clearStep();
-    all.remove(name);
+    passkeys.remove(name);
     announce(t('passkeys.deleted'));
     focusSection('passkeys');
     void signalPasskeys();

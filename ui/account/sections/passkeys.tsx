@@ -23,8 +23,10 @@ const loadWebAuthn = () =>
     throw new ApiError(0);
   });
 
-const newestFirst = (all: readonly Passkey[]): Passkey[] =>
-  [...all].sort((a, b) => b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp));
+const newestFirst = (passkeys: readonly Passkey[]): Passkey[] =>
+  [...passkeys].sort((a, b) =>
+    b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp),
+  );
 
 /**
  * Registers a passkey. Returns undefined if the person cancelled. Throws an ApiError, or a
@@ -98,7 +100,7 @@ export function Passkeys({ recoveries }: { recoveries: LiveCollection<Recovery> 
             passkey={passkey}
             last={last}
             isNew={passkey.metadata.name === added}
-            all={passkeys}
+            passkeys={passkeys}
           />
         )}
       />

@@ -12,8 +12,8 @@ import { Section, ReadError } from '../base/section.js';
 /** The number of requests shown. */
 const max = 10;
 
-const newestFirst = (all: readonly ClaimsReview[]): ClaimsReview[] =>
-  [...all].sort((a, b) => b.status.timestamp.localeCompare(a.status.timestamp));
+const newestFirst = (reviews: readonly ClaimsReview[]): ClaimsReview[] =>
+  [...reviews].sort((a, b) => b.status.timestamp.localeCompare(a.status.timestamp));
 
 interface RowProps {
   review: ClaimsReview;

@@ -11,8 +11,8 @@ import { ownedBy, useAccountContext } from '../base/account-context.js';
 import { SectionList, Section, focusSection } from '../base/section.js';
 import { clientName, SessionRow } from './session-row.js';
 
-const sorted = (all: readonly Session[]): Session[] =>
-  [...all].sort(
+const sorted = (sessions: readonly Session[]): Session[] =>
+  [...sessions].sort(
     (a, b) =>
       Number(b.status.current) - Number(a.status.current) ||
       b.status.lastUsedTimestamp.localeCompare(a.status.lastUsedTimestamp),
@@ -39,8 +39,8 @@ function useEnded(): readonly [readonly Session[], (session: Session) => void] {
   const [ended, setOver] = useState<readonly Session[]>([]);
   const add = (session: Session): void => {
     if (unnotifiedClients(session).length > 0) {
-      setOver((all) => [
-        ...all.filter(({ metadata }) => metadata.name !== session.metadata.name),
+      setOver((ended) => [
+        ...ended.filter(({ metadata }) => metadata.name !== session.metadata.name),
         session,
       ]);
     }

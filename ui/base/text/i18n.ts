@@ -71,14 +71,14 @@ function supportedLanguage(wanted: string): string | undefined {
  * refuse is passed over. Stays with English if the catalog cannot be loaded.
  */
 export async function loadLocale(asked: readonly string[] = [], account?: string): Promise<void> {
-  const all = [
+  const tags = [
     ...asked,
     ...storedPreference(),
     account ?? '',
     ...(navigator.languages ?? []),
     navigator.language,
   ];
-  current = all.find((tag) => isLanguageTag(tag) && supportedLanguage(tag)) ?? 'en';
+  current = tags.find((tag) => isLanguageTag(tag) && supportedLanguage(tag)) ?? 'en';
   const load = languages.get(catalogLanguage())?.load;
   catalog = english;
   if (load) {

@@ -27,16 +27,16 @@ function formatParts(
   render: (value: ComponentChild) => ComponentChild,
 ): ComponentChild[] {
   const words = messageText(id);
-  const all: ComponentChild[] = [];
+  const children: ComponentChild[] = [];
   let last = 0;
   for (const { 0: whole, 1: name = '', 2: forms, index } of words.matchAll(pattern)) {
-    all.push(
+    children.push(
       words.slice(last, index),
       forms ? plural(forms, Number(values[name])) : render(values[name]),
     );
     last = index + whole.length;
   }
-  return [...all, words.slice(last)];
+  return [...children, words.slice(last)];
 }
 
 /** Returns a message as plain text, for titles, announcements and attributes. */

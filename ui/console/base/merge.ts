@@ -49,11 +49,11 @@ export function fieldChanges(
   path: readonly string[] = [],
 ): FieldChange[] {
   if (isSame(before, mine) && isSame(before, theirs)) return [];
-  const all = [before, mine, theirs];
-  const names = new Set(all.flatMap((side) => (isObject(side) ? Object.keys(side) : [])));
-  if (names.size && all.every((side) => isObject(side) || side === undefined)) {
+  const versions = [before, mine, theirs];
+  const names = new Set(versions.flatMap((side) => (isObject(side) ? Object.keys(side) : [])));
+  if (names.size && versions.every((side) => isObject(side) || side === undefined)) {
     return [...names].flatMap((name) => {
-      const [a, b, c] = all.map((side) => (side as JsonObject | undefined)?.[name]);
+      const [a, b, c] = versions.map((side) => (side as JsonObject | undefined)?.[name]);
       return fieldChanges(a, b, c, [...path, name]);
     });
   }

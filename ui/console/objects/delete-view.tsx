@@ -65,12 +65,12 @@ async function readOwned(
   kind: Kind,
   metadata: ObjectMeta,
 ): Promise<readonly Owned[]> {
-  const all = await Promise.all(
+  const counted = await Promise.all(
     context.listed.map((owned) =>
       countOwned(context, owned, kind, metadata).catch(() => undefined),
     ),
   );
-  return all.filter((owned) => owned !== undefined && owned.count > 0) as Owned[];
+  return counted.filter((owned) => owned !== undefined && owned.count > 0) as Owned[];
 }
 
 function Along({ owned }: { owned: readonly Owned[] }) {

@@ -122,14 +122,14 @@ function Control({
 function Choices({ schema, path, draft, onDraft, described }: FieldProps & { described: string }) {
   const { document } = useConsole();
   const chosen = draft as readonly string[];
-  const all = [...new Set([...resolve(document, schema.items!).enum!.map(String), ...chosen])];
+  const options = [...new Set([...resolve(document, schema.items!).enum!.map(String), ...chosen])];
   const toggle = (value: string): void =>
     onDraft(
       chosen.includes(value) ? chosen.filter((choice) => choice !== value) : [...chosen, value],
     );
   return (
     <div class="checks" id={idOf(path)} tabIndex={-1} aria-describedby={described || undefined}>
-      {all.map((value) => (
+      {options.map((value) => (
         <label>
           <input type="checkbox" checked={chosen.includes(value)} onChange={() => toggle(value)} />{' '}
           <bdi dir="ltr">{value}</bdi>

@@ -48,7 +48,7 @@ export function refusalsOf(replicas: readonly Replica[]): Refusal[] {
 
 /** Returns the sum of counts. */
 export const sum = (counts: readonly number[]): number =>
-  counts.reduce((all, count) => all + count, 0);
+  counts.reduce((total, count) => total + count, 0);
 
 /** Ten minutes of a series: when they begin, in ms since the epoch, and their sum. */
 export const tenMinutes = ({ end, counts }: Series): { begin: number; count: number }[] =>

@@ -44,8 +44,8 @@ interface EarlierProps {
   readonly hasDraft: boolean;
 }
 
-function Earlier({ history: { all, inForce }, onBack, hasDraft }: EarlierProps) {
-  const earlier = all.filter((policy) => policy !== inForce);
+function Earlier({ history: { policies, inForce }, onBack, hasDraft }: EarlierProps) {
+  const earlier = policies.filter((policy) => policy !== inForce);
   return (
     <Part id="earlier" title={t('policy.earlier')}>
       {earlier.length === 0 && <p class="hint">{t('policy.earlier.none')}</p>}

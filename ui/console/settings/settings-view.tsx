@@ -38,9 +38,9 @@ function settingsOf(replicas: readonly Replica[]): SharedSetting[] {
   ]);
   return [...names].sort().map((name) => {
     const fallback: Setting = { name, ...knownSettings[name], source: 'Default' };
-    const all = byName.map((settings) => settings.get(name) ?? fallback);
-    const shown = all.find(({ source }) => source !== 'Default') ?? all[0] ?? fallback;
-    return { ...shown, differs: all.some((setting) => setting.value !== shown.value) };
+    const values = byName.map((settings) => settings.get(name) ?? fallback);
+    const shown = values.find(({ source }) => source !== 'Default') ?? values[0] ?? fallback;
+    return { ...shown, differs: values.some((setting) => setting.value !== shown.value) };
   });
 }
 

@@ -80,7 +80,7 @@ export class DroppedKeys {
       try {
         const { entry } = await this.#storage.get(key);
         const recorded = parseRecord(entry?.value);
-        const all = Object.fromEntries(
+        const recordedKeys = Object.fromEntries(
           keyTypes.map((sort) => [
             sort,
             [...new Set([...(recorded[sort] ?? []), ...(dropped[sort] ?? [])])],
@@ -88,7 +88,7 @@ export class DroppedKeys {
         );
         const { committed } = await this.#storage.commit(
           [{ key, is: entry?.revision ?? 'absent' }],
-          [{ put: key, value: Buffer.from(JSON.stringify(all)) }],
+          [{ put: key, value: Buffer.from(JSON.stringify(recordedKeys)) }],
         );
         if (committed) return;
       } catch (error) {

@@ -180,10 +180,10 @@ export class ManifestController {
     const file = path.slice(this.#folder.length).replace(/^\//, '');
     const status = { file, objects: manifests.length, timestamp: toTimestamp(Date.now()) };
     const before = this.#files.find((known) => known.file === file);
-    const all = manifests.map((manifest) => outcomes.get(manifest));
-    const problem = fault ?? all.find((outcome) => outcome?.problem !== undefined)?.problem;
+    const results = manifests.map((manifest) => outcomes.get(manifest));
+    const problem = fault ?? results.find((outcome) => outcome?.problem !== undefined)?.problem;
     if (problem !== undefined) return { ...status, state: 'Faulty', message: problem };
-    const hasChanged = all.some((outcome) => outcome?.hasChanged);
+    const hasChanged = results.some((outcome) => outcome?.hasChanged);
     return {
       ...status,
       state: 'Applied',
