@@ -11,7 +11,7 @@ import { startVestibule } from '../sides/vestibule.js';
 
 const megabyte = 2 ** 20;
 /** What the process may use, pages of files included, and its heap, as the chart sets them. */
-const memory = { limit: 300 * megabyte, heap: 180 } as const;
+const memory = { limit: 300 * megabyte, heap: 135 } as const;
 /** What the image and the chart set. */
 const malloc = ['MALLOC_ARENA_MAX=1', 'MALLOC_MMAP_THRESHOLD_=131072'];
 /** A store of about four times as much. */
