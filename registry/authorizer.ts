@@ -18,6 +18,8 @@ export interface AuthorizationAttributes {
   readonly verb?: Verb;
   readonly kind?: AnyKind;
   readonly name?: string;
+  /** The namespace of the request, or of the object of one for all; absent for kinds without. */
+  readonly namespace?: string | undefined;
   /**
    * The last part of a path below an object: `status`, whose action is the verb on it, or an action's.
    */

@@ -39,7 +39,10 @@ export interface AuthorizedTarget {
  */
 export interface OutcomeAuthorizer {
   readonly kind: AnyKind;
-  /** The name of the object that the request changes; absent if it creates objects. */
+  /**
+   * The name of the object that the request changes, as `namespacedName` has it; absent if it creates
+   * objects.
+   */
   readonly name?: string;
   /**
    * Returns the permitting decision; throws if the request is refused. The refusal is not recorded if

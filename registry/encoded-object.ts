@@ -4,17 +4,30 @@ import { type Entry, prefixRange, type Range } from '../storage/storage.js';
 import type { AnyKind, KindObject } from './kind.js';
 import { hubOf, type KindView, viewsOf } from './versions/kind-view.js';
 
-/** Returns the storage key of an object: `objects/<resource>/<name>`. */
-export const objectKey = (kind: Pick<AnyKind, 'resource'>, name: string): string =>
-  `objects/${kind.resource}/${name}`;
+/** What keys need to know of a kind; its storage name is the resource if there is none. */
+type Stored = Pick<AnyKind, 'resource'> & Partial<Pick<AnyKind, 'storageName' | 'scope'>>;
 
-/** Returns the range of the objects of a kind, or of those that one account owns. */
-export const objectsRange = (kind: Pick<AnyKind, 'resource'>, owner?: string): Range =>
-  prefixRange(objectKey(kind, owner === undefined ? '' : `${owner}-`));
+/**
+ * Returns the storage key of an object: `objects/<storage name>/<name>`, where the name of a namespaced
+ * one is `<namespace>/<name>`.
+ */
+export const objectKey = ({ resource, storageName = resource }: Stored, name: string): string =>
+  `objects/${storageName}/${name}`;
+
+/**
+ * Returns the range of the objects of a kind, or of a part of them: those that one account owns, or
+ * those of one namespace.
+ */
+export const objectsRange = (kind: Stored, part?: string): Range => {
+  const end = kind.scope === 'Namespaced' ? '/' : '-';
+  return prefixRange(objectKey(kind, part === undefined ? '' : `${part}${end}`));
+};
 
 /** Returns the key that reserves a unique value. */
 export const uniqueKey = (kind: AnyKind, field: string, value: string): string =>
-  `unique/${kind.resource}/${field}/${digest(value)}`;
+  `unique/${kind.storageName}/${field}/${digest(value)}`;
+
+const nameStart = 'objects/'.length;
 
 /** A window of 4 KiB is enough for an object that its dictionary begins. */
 const deflation = { windowBits: 12, memLevel: 5, chunkSize: 1 << 10 } as const;
@@ -91,6 +104,7 @@ const spliceLength = '"resourceVersion":"'.length;
 /** An object as stored; decoded on demand. */
 export class EncodedObject {
   readonly kind: AnyKind;
+  /** As `namespacedName` has it. */
   readonly name: string;
   readonly entry: Entry;
   #object: KindObject | undefined;
@@ -98,7 +112,7 @@ export class EncodedObject {
   /** `source` is the object that the entry's value was encoded from. */
   constructor(kind: AnyKind, entry: Entry, source?: KindObject) {
     this.kind = kind;
-    this.name = entry.key.slice(entry.key.lastIndexOf('/') + 1);
+    this.name = entry.key.slice(entry.key.indexOf('/', nameStart) + 1);
     this.entry = entry;
     this.#object = source && this.#withRevision(source);
   }

@@ -26,7 +26,7 @@ export type { Reader } from './reader.js';
 /** A value that is there, or will be: `await` takes both. */
 export type Awaitable<T> = T | Promise<T>;
 
-/** An API group in one version, which all kinds of a server share (docs/design/api.md#versions). */
+/** An API group in one version, which its kinds share (docs/design/api.md#versions). */
 export interface GroupVersion {
   /** The DNS name of the group. */
   readonly group: string;
@@ -275,6 +275,11 @@ interface KindNaming {
   kind: string;
   /** Lower-case plural: the segment of the path and of the keys in the store. */
   resource: string;
+  /**
+   * `Cluster` unless set. Of a namespaced kind, readers and transactions name an object
+   * `<namespace>/<name>` (docs/design/kubernetes.md#namespaces).
+   */
+  scope?: 'Cluster' | 'Namespaced';
   /** The kind in lower case unless set; kubectl takes it, too. */
   singular?: string;
   shortNames?: readonly string[];
@@ -362,7 +367,7 @@ export interface CreateAction {
 /** The body of a create action, decoded and validated. */
 export interface CreateActionBody {
   readonly spec: any;
-  readonly metadata: Pick<Metadata, 'labels' | 'annotations'>;
+  readonly metadata: Pick<Metadata, 'namespace' | 'labels' | 'annotations'>;
 }
 
 /** A kind: the source of its types, validation, documents, discovery and storage. */
@@ -371,6 +376,9 @@ export interface Kind<S = any, T = any, I = any>
   readonly group: string;
   readonly version: string;
   readonly apiVersion: string;
+  readonly scope: NonNullable<KindNaming['scope']>;
+  /** What keys of the store call the kind: its resource, or `<resource>.<group>`. */
+  readonly storageName: string;
   /** The versions in which it is served, the preferred one first. */
   readonly versions: readonly ServedVersion[];
   readonly names: NonNullable<KindNaming['names']>;

@@ -14,6 +14,11 @@ export interface KindDefaults extends GroupVersion {
    * may. Kinds that delete in steps or expire never take them: their objects go by themselves.
    */
   readonly allowsFinalizers?: boolean;
+  /**
+   * Whether keys in the store have the group, as in `objects/widgets.wardle.example.com/`; by default
+   * not. Of the groups of a server, all but one need it. It cannot change while objects are stored.
+   */
+  readonly hasQualifiedKeys?: boolean;
 }
 
 /**
@@ -54,6 +59,7 @@ export function kindsOf({
   categories = [],
   versions = [],
   allowsFinalizers = true,
+  hasQualifiedKeys = false,
 }: KindDefaults): DefineKind {
   const apiVersion = `${group}/${version}`;
   const served = [{ version }, ...versions].sort((a, b) => byPriority(a.version, b.version));
@@ -62,6 +68,8 @@ export function kindsOf({
     group,
     version,
     apiVersion,
+    scope: definition.scope ?? 'Cluster',
+    storageName: hasQualifiedKeys ? `${definition.resource}.${group}` : definition.resource,
     versions: served,
     names: definition.names ?? {},
     singular: definition.singular ?? definition.kind.toLowerCase(),

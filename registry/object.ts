@@ -17,6 +17,8 @@ export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground';
  */
 export interface Metadata {
   name: string;
+  /** Of an object of a namespaced kind. */
+  namespace?: string;
   /** The prefix that the name was generated from. */
   generateName?: string;
   uid: string;

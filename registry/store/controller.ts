@@ -1,5 +1,6 @@
 import type { Log } from '../../observability/log.js';
 import type { AnyKind, Call, ObjectOf, Transaction } from '../kind.js';
+import { namespacedName } from '../schema/namespaced-name.js';
 import { Informer } from './informer.js';
 import { LeasedQueue } from './leased-queue.js';
 import type { Store } from './store.js';
@@ -41,7 +42,7 @@ export class Controller<K extends AnyKind> {
       work: (name) => this.#reconcile(name),
     });
     this.#informer = new Informer(store, reconciler.kind, (before, after) =>
-      this.#note((after ?? before)!.metadata.name, after),
+      this.#note(namespacedName((after ?? before)!.metadata), after),
     );
   }
 

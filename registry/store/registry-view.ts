@@ -2,6 +2,7 @@ import type { Action } from '../action.js';
 import type { AnyKind } from '../kind.js';
 import type { JSONSchema } from '../schema/json-schema.js';
 import { type KindView, viewIn } from '../versions/kind-view.js';
+import type { ApiGroup } from './api-group.js';
 import type { Registry } from './registry.js';
 
 /** The schemas of one kind, as a version has them. */
@@ -31,9 +32,11 @@ export function schemasIn(registry: Registry, view: KindView): ViewSchemas {
   return schemas;
 }
 
-/** What documents are made from: the kinds and actions of a registry as one version has them. */
+/** What documents are made from: the kinds and actions of a group as one version has them. */
 export interface RegistryView {
   readonly registry: Registry;
+  /** The path of its objects, without an end: below `/api` if the group is served there. */
+  readonly root: string;
   readonly group: string;
   readonly version: string;
   /** Group and version as in objects. */
@@ -59,19 +62,33 @@ function fieldsIn(kind: AnyKind, version: string): Partial<AnyKind> {
   };
 }
 
-/** Returns a registry as a version has it. */
-export function inVersion(registry: Registry, version: string): RegistryView {
-  const apiVersion = `${registry.group}/${version}`;
+/**
+ * Whether a version of a group is also served at `/api/<version>`: those of the first group are, but at
+ * `/api/v1` is Kubernetes' core group.
+ */
+export const isServedBelowApi = (
+  { mainGroup }: { readonly mainGroup: object },
+  group: object,
+  version: string,
+): boolean => group === mainGroup && version !== 'v1';
+
+const actionsOf = ({ actions }: Registry, { name }: ApiGroup): readonly Action[] =>
+  actions.filter(({ of }) => of.group === name);
+
+/** Returns a group of a registry as a version has it, by default the first group. */
+export function inVersion(
+  registry: Registry,
+  version: string,
+  group: ApiGroup = registry.mainGroup,
+): RegistryView {
+  const apiVersion = `${group.name}/${version}`;
   const views = new Map(
-    registry.kinds.map((kind) => [
-      kind,
-      { ...kind, version, apiVersion, ...fieldsIn(kind, version) },
-    ]),
+    group.kinds.map((kind) => [kind, { ...kind, version, apiVersion, ...fieldsIn(kind, version) }]),
   );
   const hubs = new Map([...views].map(([hub, view]) => [view, hub]));
   const viewOf = (kind: AnyKind): AnyKind => views.get(kind) ?? kind;
   const actions = new Map(
-    registry.actions.map((action): [Action, Action] => [
+    actionsOf(registry, group).map((action): [Action, Action] => [
       {
         ...action,
         of: viewOf(action.of),
@@ -83,7 +100,8 @@ export function inVersion(registry: Registry, version: string): RegistryView {
   );
   return {
     registry,
-    group: registry.group,
+    root: isServedBelowApi(registry, group, version) ? `/api/${version}` : `/apis/${apiVersion}`,
+    group: group.name,
     version,
     apiVersion,
     kinds: [...views.values()],

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Action } from '../action.js';
 import type { AnyKind } from '../kind.js';
 import { trackedSchema } from '../managedfields/tracked-fields.js';
@@ -6,6 +5,7 @@ import { type JSONSchema, toJSONSchema, Validator } from '../schema/schema.js';
 import { type SecretField, secretFields } from '../schema/secret-schema.js';
 import type { ServedVersion } from '../served-version.js';
 import { type KindView, viewIn } from '../versions/kind-view.js';
+import { type ApiGroup, groupsOf } from './api-group.js';
 
 /** The validators and schemas of one kind, converted once. */
 interface KindSchemas {
@@ -40,46 +40,26 @@ function schemasOf(kind: AnyKind): KindSchemas {
  */
 export class Registry {
   readonly kinds: readonly AnyKind[];
-  /** The API group of all kinds. */
-  readonly group: string;
-  /** The version that clients should use. */
-  readonly version: string;
-  /** Group and version as in objects. */
-  readonly apiVersion: string;
-  /** All versions that are served, the preferred one first. */
-  readonly versions: readonly ServedVersion[];
-  /** The version in which objects are written; by default that of the schemas. */
-  storedVersion: string;
+  /** The API groups, in the order of their kinds. */
+  readonly groups: readonly ApiGroup[];
+  /** The first group, which is also served below `/api`. */
+  readonly mainGroup: ApiGroup;
   readonly actions: readonly Action[];
   /** The kind whose objects are events about others. */
   readonly eventKind: AnyKind | undefined;
-  readonly #byResource: ReadonlyMap<string, AnyKind>;
   readonly #schemas = new Map<string, KindSchemas>();
   readonly #bodies = new Map<Action, Validator>();
 
   constructor(kinds: readonly AnyKind[], actions: readonly Action[]) {
-    const [first] = kinds;
+    const groups = groupsOf(kinds);
+    const [first] = groups;
     if (!first) throw new Error('a registry must have a kind');
-    const other = kinds.find(
-      ({ apiVersion, versions }) =>
-        apiVersion !== first.apiVersion || !isDeepStrictEqual(versions, first.versions),
-    );
-    if (other) {
-      throw new Error(
-        `all kinds must be of one group and its versions: ${first.kind} is of ${first.apiVersion}, ` +
-          `${other.kind} of ${other.apiVersion}`,
-      );
-    }
     this.kinds = kinds;
-    this.group = first.group;
-    this.versions = first.versions;
-    this.version = first.versions[0]!.version;
-    this.apiVersion = `${first.group}/${this.version}`;
-    this.storedVersion = first.version;
+    this.groups = groups;
+    this.mainGroup = first;
     this.actions = actions.filter((action) => kinds.includes(action.of));
     this.eventKind = kinds.find(({ events }) => events);
-    this.#byResource = new Map(kinds.map((kind) => [kind.resource, kind]));
-    for (const kind of kinds) this.#schemas.set(kind.kind, schemasOf(kind));
+    for (const kind of kinds) this.#schemas.set(kind.storageName, schemasOf(kind));
     for (const action of this.actions) {
       if (action.subresource === 'status' && action.of.hasStatusSubresource) {
         throw new Error(`${action.of.kind} has a status subresource, and an action of that name`);
@@ -93,13 +73,48 @@ export class Registry {
     }
   }
 
-  kindOf(resource: string): AnyKind | undefined {
-    return this.#byResource.get(resource);
+  /** The name of the first group. */
+  get group(): string {
+    return this.mainGroup.name;
+  }
+
+  /** The version of the first group that clients should use. */
+  get version(): string {
+    return this.mainGroup.version;
+  }
+
+  /** The first group and its version as in objects. */
+  get apiVersion(): string {
+    return this.mainGroup.apiVersion;
+  }
+
+  /** All versions of the first group that are served, the preferred one first. */
+  get versions(): readonly ServedVersion[] {
+    return this.mainGroup.versions;
+  }
+
+  /** The version in which objects of the first group are written. */
+  get storedVersion(): string {
+    return this.mainGroup.storedVersion;
+  }
+
+  set storedVersion(version: string) {
+    this.mainGroup.storedVersion = version;
+  }
+
+  /** Returns the kind of a resource in a group, by default in the first one. */
+  kindOf(resource: string, group = this.group): AnyKind | undefined {
+    return this.kinds.find((kind) => kind.resource === resource && kind.group === group);
+  }
+
+  /** Returns the group of a kind. */
+  groupOf({ group }: AnyKind): ApiGroup {
+    return this.groups.find(({ name }) => name === group)!;
   }
 
   /** Returns a kind as it is written to the store. */
   storedView(kind: AnyKind): KindView {
-    return viewIn(kind, this.storedVersion)!;
+    return viewIn(kind, this.groupOf(kind).storedVersion)!;
   }
 
   /** Returns the actions on `<resource>/<name>/<subresource>`. */
@@ -110,7 +125,7 @@ export class Registry {
   }
 
   schemas(kind: AnyKind): KindSchemas {
-    return this.#schemas.get(kind.kind)!;
+    return this.#schemas.get(kind.storageName)!;
   }
 
   /** Returns the validator of an action's body; undefined for `get` and `patch`. */

@@ -223,8 +223,8 @@ export class Store {
           ? stored.then((found) => found?.object as O | undefined)
           : (stored?.object as O | undefined);
       },
-      list: async (owner) =>
-        (await toStatusError(this.storage.list(objectsRange(kind, owner)))).entries
+      list: async (part) =>
+        (await toStatusError(this.storage.list(objectsRange(kind, part)))).entries
           .filter((entry) => isLive(entry, Date.now()))
           .map((entry) => encodedObjectOf(kind, entry).object as O),
       byUnique: async (field, value) => {

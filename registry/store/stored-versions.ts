@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   type Entry,
-  prefixRange,
   type Revision,
   type Storage,
   startAfter,
@@ -11,11 +10,12 @@ import { EncodedObject, encode, objectsRange } from '../encoded-object.js';
 import type { AnyKind } from '../kind.js';
 import { jsonValue } from '../schema/json-value.js';
 import { byPriority } from '../versions/kind-view.js';
+import type { ApiGroup } from './api-group.js';
 import type { Registry } from './registry.js';
 
-/** Where the versions of a store are recorded. */
-const key = 'meta/stored-versions';
-const allObjects = prefixRange('objects/');
+/** Where the versions of a group in a store are recorded. */
+const keyOf = ({ name, hasQualifiedKeys }: ApiGroup): string =>
+  hasQualifiedKeys ? `meta/stored-versions/${name}` : 'meta/stored-versions';
 /** Objects that are rewritten in one commit. */
 const pageSize = 100;
 
@@ -33,37 +33,47 @@ export interface ReplicaVersions {
 }
 
 /**
- * The versions in which the objects of a store are written (docs/design/versions.md#stored). The record
+ * The versions in which the objects of a group are written (docs/design/versions.md#stored). The record
  * is in the store: all replicas write the same version, and none that cannot read one starts.
  */
 export class StoredVersions {
   readonly #storage: Storage;
   readonly #registry: Registry;
+  readonly #group: ApiGroup;
+  readonly #key: string;
   /** The version of this release. */
   readonly #own: string;
   #record: VersionsRecord;
   #revision: Revision | undefined;
 
-  private constructor(storage: Storage, registry: Registry) {
+  private constructor(storage: Storage, registry: Registry, group: ApiGroup) {
     this.#storage = storage;
     this.#registry = registry;
-    this.#own = registry.storedVersion;
+    this.#group = group;
+    this.#key = keyOf(group);
+    this.#own = group.storedVersion;
     this.#record = { written: this.#own, present: [this.#own] };
   }
 
   /**
-   * Reads the record of a store, or makes one, and writes what it says from then on. Throws if objects
+   * Reads the record of a group, by default of the first one, or makes one, and writes what it says from
+   * then on. Throws if objects
    * may have a version that this release does not read.
    */
-  static async open(storage: Storage, registry: Registry): Promise<StoredVersions> {
-    const versions = new StoredVersions(storage, registry);
+  static async open(
+    storage: Storage,
+    registry: Registry,
+    group: ApiGroup = registry.mainGroup,
+  ): Promise<StoredVersions> {
+    const versions = new StoredVersions(storage, registry, group);
     await versions.refresh();
     if (versions.#revision !== undefined) return versions;
-    const { entries } = await storage.list(allObjects, { limit: 1 });
     const read = versions.#read;
     // Releases before the record wrote the oldest version, and may still run.
     await versions.#put(
-      entries.length > 0 ? { written: read.at(-1)!, present: [...read].sort() } : versions.#record,
+      (await versions.#hasObjects())
+        ? { written: read.at(-1)!, present: [...read].sort() }
+        : versions.#record,
     );
     if (versions.#revision === undefined) await versions.refresh(); // another replica was first
     return versions;
@@ -71,11 +81,11 @@ export class StoredVersions {
 
   /** What this replica says of versions. */
   get own(): ReplicaVersions {
-    return { read: this.#read, written: this.#registry.storedVersion };
+    return { read: this.#read, written: this.#group.storedVersion };
   }
 
   get #read(): string[] {
-    return this.#registry.versions.map(({ version }) => version);
+    return this.#group.versions.map(({ version }) => version);
   }
 
   /** The newer one of the version of this release and the one that is written: it never goes back. */
@@ -91,7 +101,7 @@ export class StoredVersions {
 
   /** Reads the record again; throws if objects may have a version that this release does not read. */
   async refresh(): Promise<void> {
-    const { entry } = await this.#storage.get(key);
+    const { entry } = await this.#storage.get(this.#key);
     if (!entry) return;
     const record = jsonValue<VersionsRecord>(entry);
     const unknown = record.present.find((version) => !this.#read.includes(version));
@@ -103,7 +113,7 @@ export class StoredVersions {
     }
     this.#record = record;
     this.#revision = entry.revision;
-    this.#registry.storedVersion = record.written;
+    this.#group.storedVersion = record.written;
   }
 
   /**
@@ -127,18 +137,26 @@ export class StoredVersions {
 
   /** Writes the record, unless another replica has written it since it was read. */
   async #put(record: VersionsRecord): Promise<void> {
-    const check = { key, is: this.#revision ?? ('absent' as const) };
+    const check = { key: this.#key, is: this.#revision ?? ('absent' as const) };
     const value = Buffer.from(JSON.stringify(record));
-    const outcome = await this.#storage.commit([check], [{ put: key, value }]);
+    const outcome = await this.#storage.commit([check], [{ put: this.#key, value }]);
     if (!outcome.committed) return;
     this.#record = record;
     this.#revision = outcome.revision;
-    this.#registry.storedVersion = record.written;
+    this.#group.storedVersion = record.written;
+  }
+
+  async #hasObjects(): Promise<boolean> {
+    for (const kind of this.#group.kinds) {
+      const { entries } = await this.#storage.list(objectsRange(kind), { limit: 1 });
+      if (entries.length > 0) return true;
+    }
+    return false;
   }
 
   async #rewrite(signal: AbortSignal | undefined): Promise<number> {
     let count = 0;
-    for (const kind of this.#registry.kinds) {
+    for (const kind of this.#group.kinds) {
       for await (const entries of this.#pages(kind)) {
         if (signal?.aborted) return count;
         count += await this.#rewritePage(kind, entries);

@@ -28,6 +28,7 @@ import type {
 import { addUse, type Limit, limitKey, scaleLimit } from '../limits/rate-limit.js';
 import { updatesBy } from '../managedfields/update.js';
 import { ownerName, ownerReference } from '../owner-reference.js';
+import { namespacedName, plainName } from '../schema/namespaced-name.js';
 import {
   alreadyExists,
   invalid,
@@ -137,11 +138,11 @@ export class StoreTransaction implements Transaction {
     const input = draft as {
       metadata: KindObject['metadata'] & { generateName?: string };
     } & KindObject;
-    const name =
-      input.metadata.name ??
-      (await freeName(input.metadata.generateName, (free) => this.#isTaken(kind, free)));
+    const { namespace } = input.metadata;
+    const isTaken = (name: string) => this.#isTaken(kind, namespacedName({ namespace, name }));
+    const name = input.metadata.name ?? (await freeName(input.metadata.generateName, isTaken));
     const fault = input.metadata.name === undefined ? noFreeName : alreadyExists;
-    const taken = (await this.#isTaken(kind, name)) && fault(kind, name);
+    const taken = (await isTaken(name)) && fault(kind, name);
     const { ownerReferences = await this.#ownerReferences(kind, input) } = input.metadata;
     const metadata = { ...input.metadata, ...(ownerReferences && { ownerReferences }) };
     const object: KindObject = {
@@ -187,7 +188,7 @@ export class StoreTransaction implements Transaction {
     const staged = this.#staged.get(key);
     const before = staged ? staged.before : await this.#stored(kind, name);
     const next = staged ? staged.object : before?.parse();
-    if (!next) throw notFound(kind, name);
+    if (!next) throw notFound(kind, plainName(name));
     await change(next as ObjectOf<K>);
     await this.#runHooks(kind, next, before, tracker);
     return next as ObjectOf<K>;
@@ -231,7 +232,7 @@ export class StoreTransaction implements Transaction {
   }
 
   async #remove(kind: AnyKind, old: KindObject, before: EncodedObject): Promise<void> {
-    this.#staged.set(objectKey(kind, old.metadata.name), { kind, before, object: undefined });
+    this.#staged.set(before.entry.key, { kind, before, object: undefined });
     await updateUniqueValues(this, kind, { next: undefined, old }, this.#call.settings.limits);
     await kind.strategy.beforeCommit?.(this, undefined, old, this.#call);
   }
@@ -301,7 +302,7 @@ export class StoreTransaction implements Transaction {
   async authorizeOutcome({ kind, name, authorize }: OutcomeAuthorizer): Promise<void> {
     for (const { kind: written, before, object } of this.#staged.values()) {
       if (written !== kind || !object) continue;
-      const isOutcome = name === undefined ? !before : object.metadata.name === name;
+      const isOutcome = name === undefined ? !before : namespacedName(object.metadata) === name;
       if (isOutcome) this.decision = await authorize(object, this.#source.isCached?.() ?? false);
     }
   }
@@ -366,7 +367,8 @@ export class StoreTransaction implements Transaction {
     const changed = !old || newSecrets.size > 0 || !isDeepStrictEqual(old.spec, next.spec);
     if (!changed) next.spec = old.spec;
     if (causes.length === 0) {
-      this.#staged.set(objectKey(kind, next.metadata.name), { kind, before, object: next });
+      const key = objectKey(kind, namespacedName(next.metadata));
+      this.#staged.set(key, { kind, before, object: next });
       const write = { kind, schema: tracked, next, old, now: call.now };
       tracker.track(withSecretMarks(secrets, write, newSecrets));
       causes.push(...((await kind.strategy.validate?.(next, old, call)) ?? []));

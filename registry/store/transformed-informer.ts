@@ -39,7 +39,7 @@ export class TransformedInformer<K extends AnyKind, T> {
     for (const name of this.#objects.keys()) if (!listed.get(name)) this.#set(name, undefined);
     for (const [name, object] of listed) this.#set(name, object);
     if (this.#isStopped) return;
-    this.#subscription = this.store.watchCache.subscribe(this.kind.resource, page.revision, {
+    this.#subscription = this.store.watchCache.subscribe(this.kind.storageName, page.revision, {
       event: (event) => this.#apply(event),
       end: () => this.#relist(),
     });

@@ -37,6 +37,10 @@ export function viewsOf(kind: Versioned): readonly KindView[] {
 export const viewIn = (kind: AnyKind, version: string): KindView | undefined =>
   viewsOf(kind).find((view) => view.version === version);
 
+/** Returns a kind in the version of another one; of another group, which lacks it, as the code has it. */
+export const viewLike = (kind: AnyKind, { version }: KindView): KindView =>
+  viewIn(kind, version) ?? hubOf(kind);
+
 /** Returns a kind as the code has it. */
 export const hubOf = (kind: AnyKind): KindView => viewIn(kind, kind.version)!;
 

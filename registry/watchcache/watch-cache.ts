@@ -95,7 +95,7 @@ export class WatchCache {
     this.#cacheBytes = cacheBytes;
     this.#cache = new GenerationCache(cacheBytes);
     this.#storage = storage;
-    this.#kinds = new Map(kinds.map((kind) => [kind.resource, kind]));
+    this.#kinds = new Map(kinds.map((kind) => [kind.storageName, kind]));
     this.#log = log;
   }
 
@@ -133,7 +133,10 @@ export class WatchCache {
     await this.#running;
   }
 
-  /** Delivers each change of `resource` after `from` once, in order, until `leave`. */
+  /**
+   * Delivers each change of the kind with the storage name `resource` after `from` once, in order, until
+   * `leave`.
+   */
   subscribe(resource: string, from: Revision, subscriber: Subscriber): Subscription {
     const leave = new AbortController();
     const watcher = { resource, subscriber, position: from, isLive: false, signal: leave.signal };

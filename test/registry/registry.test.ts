@@ -42,7 +42,7 @@ describe('kinds of a group and version', () => {
 
   test('a registry refuses kinds of two versions, and none', () => {
     expect(() => new Registry([Fischer, Flunder], [])).toThrow(
-      'all kinds must be of one group and its versions: Fischer is of wardle.example.com/v1alpha1, ' +
+      'all kinds of a group must have its versions: Fischer is of wardle.example.com/v1alpha1, ' +
         'Flunder of wardle.example.com/v1beta1',
     );
     expect(() => new Registry([], [])).toThrow('a registry must have a kind');

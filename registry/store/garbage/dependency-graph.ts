@@ -10,7 +10,7 @@ type LifeState = 'Live' | 'Foreground' | 'Orphan' | 'Deleting';
 
 /** A reference to an owner that this server serves. */
 interface GraphEdge {
-  /** `<resource>/<name>` of the owner. */
+  /** `keyOf` of the owner. */
   readonly key: string;
   readonly uid: string;
   /** Whether a deletion of the owner in the foreground waits for the dependent. */
@@ -19,12 +19,15 @@ interface GraphEdge {
 
 /** What is kept in memory of an object. */
 export interface GraphNode {
-  /** `<resource>/<name>` */
+  /** `keyOf` of the object. */
   readonly key: string;
   readonly uid: string;
   readonly state: LifeState;
   readonly owners: readonly GraphEdge[];
 }
+
+/** Returns what names an object among those of all kinds; `name` is as `namespacedName` has it. */
+export const keyOf = ({ storageName }: AnyKind, name: string): string => `${storageName}/${name}`;
 
 /** Returns where an object is in its life. */
 export function stateOf(object: KindObject): LifeState {
@@ -43,6 +46,12 @@ export const referencesOf = (kind: AnyKind, { metadata }: KindObject): readonly 
 
 const none: ReadonlySet<string> = new Set();
 
+/** What an owner is known by. */
+type OwnerNode = Pick<GraphNode, 'key' | 'uid'>;
+
+const isSame = (one: OwnerNode, other: OwnerNode): boolean =>
+  one.key === other.key && one.uid === other.uid;
+
 /** Objects and their owners, as the watch cache has them: says what to look at in the store. */
 export class DependencyGraph {
   readonly #byKey = new Map<string, GraphNode>();
@@ -53,16 +62,20 @@ export class DependencyGraph {
     return this.#byKey.values();
   }
 
-  /** Returns the objects that name an owner. */
-  dependentsOf(uid: string): GraphNode[] {
-    return [...(this.#dependents.get(uid)?.values() ?? [])];
+  /** Returns the objects that name an owner, as far as that counts: by its key and its uid. */
+  dependentsOf(owner: OwnerNode): GraphNode[] {
+    return this.#naming(owner.uid).filter(({ owners }) => owners.some((one) => isSame(one, owner)));
   }
 
   /** Whether a deletion of an object in the foreground has to wait, as far as is known here. */
-  isBlocked(uid: string): boolean {
-    return this.dependentsOf(uid).some(({ owners }) =>
-      owners.some((owner) => owner.uid === uid && owner.isBlocking),
+  isBlocked(owner: OwnerNode): boolean {
+    return this.dependentsOf(owner).some(({ owners }) =>
+      owners.some((one) => isSame(one, owner) && one.isBlocking),
     );
+  }
+
+  #naming(uid: string): GraphNode[] {
+    return [...(this.#dependents.get(uid)?.values() ?? [])];
   }
 
   /** Replaces an object. Returns the keys of those that its change may concern, and its own. */
@@ -73,7 +86,7 @@ export class DependencyGraph {
     const concerned = [before, after].flatMap((node) => {
       if (!node) return [];
       const owners = node.owners.map(({ uid }) => this.#byUid.get(uid));
-      return [node, ...owners, ...this.dependentsOf(node.uid)];
+      return [node, ...owners, ...this.#naming(node.uid)];
     });
     return new Set(concerned.flatMap((node) => (node ? [node.key] : [])));
   }

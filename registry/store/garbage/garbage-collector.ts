@@ -1,17 +1,28 @@
 import type { Log } from '../../../observability/log.js';
 import type { AnyKind, KindObject, OwnerReference, Transaction } from '../../kind.js';
+import { namespacedName } from '../../schema/namespaced-name.js';
 import { LeasedQueue } from '../leased-queue.js';
 import { finalizersOf, foregroundDeletion, orphan } from '../lifecycle/finalizers.js';
 import type { Store } from '../store.js';
 import { TransformedInformer } from '../transformed-informer.js';
-import { DependencyGraph, type GraphNode, referencesOf, stateOf } from './dependency-graph.js';
+import {
+  DependencyGraph,
+  type GraphNode,
+  keyOf,
+  referencesOf,
+  stateOf,
+} from './dependency-graph.js';
 
 /** What an owner is for an object that names it. */
 type OwnerState = 'Present' | 'Absent' | 'Foreground';
 
 const retryMs = 1_000;
 
-const keyOf = ({ resource }: AnyKind, name: string): string => `${resource}/${name}`;
+/** An owner that this server serves: its kind, and its name as `namespacedName` has it. */
+interface Owner {
+  readonly kind: AnyKind;
+  readonly name: string;
+}
 
 /**
  * Deletes objects whose owners are all gone, and ends deletions in the foreground and of orphans, as
@@ -59,12 +70,13 @@ export class GarbageCollector {
 
   #nodeOf(kind: AnyKind, object: KindObject): GraphNode {
     const owners = referencesOf(kind, object).flatMap((reference) => {
-      const { name, uid, blockOwnerDeletion: isBlocking = false } = reference;
-      const owner = this.#kindOf(reference);
-      return owner ? [{ key: keyOf(owner, name), uid, isBlocking }] : [];
+      const { uid, blockOwnerDeletion: isBlocking = false } = reference;
+      const owner = this.#ownerOf(object, reference);
+      return owner ? [{ key: keyOf(owner.kind, owner.name), uid, isBlocking }] : [];
     });
-    const { name, uid } = object.metadata;
-    return { key: keyOf(kind, name), uid, state: stateOf(object), owners };
+    const { metadata } = object;
+    const key = keyOf(kind, namespacedName(metadata));
+    return { key, uid: metadata.uid, state: stateOf(object), owners };
   }
 
   #note(before: GraphNode | undefined, after: GraphNode | undefined): void {
@@ -76,22 +88,40 @@ export class GarbageCollector {
     }
   }
 
-  /** Returns the kind of an owner in any version; undefined if another server has it. */
-  #kindOf({ apiVersion, kind }: OwnerReference): AnyKind | undefined {
-    const { group, kinds } = this.#store.registry;
-    return apiVersion.split('/')[0] === group ? kinds.find((one) => one.kind === kind) : undefined;
+  /**
+   * Returns what an object names as its owner, in any version: a namespaced one in its own namespace.
+   * Undefined if another server has it, and for a namespaced owner of an object in no namespace.
+   */
+  #ownerOf(
+    { metadata: { namespace } }: KindObject,
+    { apiVersion, kind: named, name }: OwnerReference,
+  ): Owner | undefined {
+    const [group] = apiVersion.split('/');
+    const kind = this.#store.registry.kinds.find(
+      (one) => one.kind === named && one.group === group,
+    );
+    if (kind?.scope !== 'Namespaced') return kind && { kind, name };
+    return namespace === undefined
+      ? undefined
+      : { kind, name: namespacedName({ namespace, name }) };
+  }
+
+  /** Returns the kind and the name of the object that a key names. */
+  #parseKey(key: string): Owner {
+    const [storageName = ''] = key.split('/', 1);
+    const kind = this.#store.registry.kinds.find((one) => one.storageName === storageName)!;
+    return { kind, name: key.slice(storageName.length + 1) };
   }
 
   async #collect(key: string): Promise<number | void> {
     if (!this.#graph.isDue(key)) return;
-    const [resource = '', name = ''] = key.split('/');
-    const kind = this.#store.registry.kindOf(resource);
-    const object = kind && (await this.#store.reader(kind).get(name));
-    if (!kind || !object) return;
+    const { kind, name } = this.#parseKey(key);
+    const object = await this.#store.reader(kind).get(name);
+    if (!object) return;
     const { uid } = object.metadata;
     const state = stateOf(object);
-    if (state === 'Foreground' && this.#graph.isBlocked(uid)) return;
-    if (state === 'Orphan') await this.#releaseDependents(uid);
+    if (state === 'Foreground' && this.#graph.isBlocked({ key, uid })) return;
+    if (state === 'Orphan') await this.#releaseDependents({ key, uid });
     return this.#store.systemCall().change(async (tx) => {
       const current = await tx.get(kind, name);
       if (current?.metadata.uid !== uid) return;
@@ -102,11 +132,14 @@ export class GarbageCollector {
 
   /** Deletes an object whose owners are all gone, or removes the references to those that are. */
   async #deleteUnowned(tx: Transaction, kind: AnyKind, object: KindObject): Promise<void> {
-    const { name, uid, deletionTimestamp } = object.metadata;
+    const { uid, deletionTimestamp } = object.metadata;
     if (deletionTimestamp !== undefined) return;
+    const name = namespacedName(object.metadata);
     const references = referencesOf(kind, object);
     const states: OwnerState[] = [];
-    for (const reference of references) states.push(await this.#ownerState(tx, reference));
+    for (const reference of references) {
+      states.push(await this.#ownerState(tx, object, reference));
+    }
     const present = references.filter((_, i) => states[i] === 'Present');
     if (present.length === references.length) return;
     if (present.length > 0) {
@@ -115,7 +148,8 @@ export class GarbageCollector {
       });
       return;
     }
-    const dependents = states.includes('Foreground') ? this.#graph.dependentsOf(uid) : [];
+    const own = { key: keyOf(kind, name), uid };
+    const dependents = states.includes('Foreground') ? this.#graph.dependentsOf(own) : [];
     // Two that own each other would wait for each other.
     if (dependents.some(({ state }) => state === 'Foreground')) {
       await tx.update(kind, name, ({ metadata }) => {
@@ -125,19 +159,23 @@ export class GarbageCollector {
     await tx.delete(kind, name, dependents.length > 0 ? 'Foreground' : undefined);
   }
 
-  async #ownerState(tx: Transaction, reference: OwnerReference): Promise<OwnerState> {
-    const kind = this.#kindOf(reference);
-    if (!kind) return 'Present';
-    const owner = await tx.get(kind, reference.name);
+  async #ownerState(
+    tx: Transaction,
+    object: KindObject,
+    reference: OwnerReference,
+  ): Promise<OwnerState> {
+    const named = this.#ownerOf(object, reference);
+    if (!named) return 'Present';
+    const owner = await tx.get(named.kind, named.name);
     if (owner?.metadata.uid !== reference.uid) return 'Absent';
     return stateOf(owner) === 'Foreground' ? 'Foreground' : 'Present';
   }
 
   /** Removes the references to an owner from its dependents. */
-  async #releaseDependents(uid: string): Promise<void> {
-    for (const { key } of this.#graph.dependentsOf(uid)) {
-      const [resource = '', name = ''] = key.split('/');
-      const kind = this.#store.registry.kindOf(resource)!;
+  async #releaseDependents(owner: { key: string; uid: string }): Promise<void> {
+    const { uid } = owner;
+    for (const { key } of this.#graph.dependentsOf(owner)) {
+      const { kind, name } = this.#parseKey(key);
       await this.#store.systemCall().change(async (tx) => {
         if (!(await tx.get(kind, name))) return;
         await tx.update(kind, name, ({ metadata }) => {
@@ -151,13 +189,18 @@ export class GarbageCollector {
 
   /** Removes the finalizer of an owner that has no dependents to wait for. */
   async #finish(tx: Transaction, kind: AnyKind, owner: KindObject): Promise<number | void> {
-    const { name, uid } = owner.metadata;
+    const { metadata } = owner;
+    const name = namespacedName(metadata);
+    const key = keyOf(kind, name);
     const finalizer = stateOf(owner) === 'Orphan' ? orphan : foregroundDeletion;
-    const isAwaited = (one: OwnerReference): boolean =>
-      one.uid === uid && (finalizer === orphan || one.blockOwnerDeletion === true);
+    const isAwaited = (object: KindObject, one: OwnerReference): boolean => {
+      const named = one.uid === metadata.uid ? this.#ownerOf(object, one) : undefined;
+      if (!named || keyOf(named.kind, named.name) !== key) return false;
+      return finalizer === orphan || one.blockOwnerDeletion === true;
+    };
     for (const dependents of this.#store.registry.kinds) {
       const awaited = await tx.list(dependents, (object) =>
-        referencesOf(dependents, object).some(isAwaited),
+        referencesOf(dependents, object).some((one) => isAwaited(object, one)),
       );
       if (awaited.length > 0) return Date.now() + retryMs;
     }

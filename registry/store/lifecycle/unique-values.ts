@@ -1,6 +1,7 @@
 import { uniqueKey } from '../../encoded-object.js';
 import type { AnyKind, KindObject, Transaction } from '../../kind.js';
 import type { Limits } from '../../limits/limit-settings.js';
+import { namespacedName } from '../../schema/namespaced-name.js';
 import { alreadyExists } from '../../status/status.js';
 
 /** An object before and after a change; undefined where it does not exist. */
@@ -25,10 +26,12 @@ export async function updateUniqueValues(
     const gone = [...previous].filter((value) => !wanted.has(value));
     for (const value of gone) tx.remove(uniqueKey(kind, field, value));
     for (const value of [...wanted].filter((one) => !previous.has(one))) {
-      const { name } = next!.metadata;
+      const name = namespacedName(next!.metadata);
       const key = uniqueKey(kind, field, value);
       const reserved = await tx.read(key);
-      if (reserved && reserved.value.toString() !== name) throw alreadyExists(kind, name, field);
+      if (reserved && reserved.value.toString() !== name) {
+        throw alreadyExists(kind, next!.metadata.name, field);
+      }
       tx.write(key, Buffer.from(name), kind.expires?.(next!, limits));
     }
   }
