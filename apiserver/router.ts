@@ -44,12 +44,9 @@ type Handler<Request extends ApiRequest> = (req: Request, res: ApiResponse) => A
 type PathRequest = PermittedRequest<NonResourceRequestInfo>;
 
 /** Says in a Warning which version to use instead of a deprecated one, as kube-apiserver does. */
-function warnOfVersion(
-  { apiVersion, kind: { kind } }: KindView,
-  registry: Registry,
-  res: ApiResponse,
-): void {
-  const text = `${apiVersion} ${kind} is deprecated; use ${registry.apiVersion} ${kind}`;
+function warnOfVersion({ apiVersion, kind }: KindView, registry: Registry, res: ApiResponse): void {
+  const { apiVersion: preferred } = registry.groupOf(kind);
+  const text = `${apiVersion} ${kind.kind} is deprecated; use ${preferred} ${kind.kind}`;
   res.appendHeader('Warning', warningHeader(text));
 }
 
@@ -78,7 +75,8 @@ export function createApi(parts: ApiDependencies): Api {
     patch: (req, res) => handlers.patch(req as ObjectRequest, res),
     delete: (req, res) => handlers.delete(req as ObjectRequest, res),
   };
-  const namespaces = new Namespaces(parts.encoder, parts.watcher, parts.store.settings.limits);
+  const { encoder, watcher, store, registry } = parts;
+  const namespaces = new Namespaces(encoder, watcher, store.settings.limits, registry.kinds);
   const resource: Handler<ResourceRequest> = (req, res) => {
     const { action, events: query, verb, view } = req.authorized.requestInfo;
     if (view.deprecated) warnOfVersion(view, parts.registry, res);

@@ -74,10 +74,11 @@ function uriOf({ requestInfo, url }: ApiRequest): string {
 
 function objectRef({ requestInfo }: ApiRequest): { objectRef?: unknown } {
   if (requestInfo?.type !== 'resource') return {};
-  const { kind, name, subresource } = requestInfo;
+  const { kind, name, namespace, subresource } = requestInfo;
   return {
     objectRef: {
       resource: kind.resource,
+      ...(namespace !== undefined && { namespace }),
       ...(name !== undefined && { name }),
       apiGroup: kind.group,
       apiVersion: kind.version,

@@ -6,6 +6,7 @@ import type {
 } from '../../registry/authorizer.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
 import type { AnyKind, Caller, Decision, KindObject, Verb } from '../../registry/kind.js';
+import { namespaceOf, plainName } from '../../registry/schema/namespaced-name.js';
 import { unauthorized } from '../../registry/status/status.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
@@ -87,11 +88,13 @@ export class ObjectAttributes implements AuthorizationAttributes {
   readonly verb: Verb;
   readonly kind: AnyKind;
   readonly name: string;
+  readonly namespace: string | undefined;
   readonly subresource: string | undefined;
   readonly facts: Readonly<Record<string, unknown>>;
   readonly entities: LoadedEntities | undefined;
   readonly #target: EncodedObject | undefined;
 
+  /** `name` is that of the request, or as `namespacedName` has it. */
   constructor(
     { requestInfo, caller, facts, entities }: AuthorizationRequestContext,
     target: EncodedObject | undefined,
@@ -101,7 +104,8 @@ export class ObjectAttributes implements AuthorizationAttributes {
     this.action = actionOf(requestInfo);
     this.verb = requestInfo.verb;
     this.kind = requestInfo.kind;
-    this.name = name;
+    this.name = plainName(name);
+    this.namespace = namespaceOf(name) ?? requestInfo.namespace;
     this.subresource = requestInfo.subresource;
     this.facts = facts;
     this.entities = entities;

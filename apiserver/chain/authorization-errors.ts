@@ -30,11 +30,13 @@ export function forbiddenError(
 ): Error {
   if (caller.type === 'Anonymous') return withDecision(unauthorized(), decision);
   const why = [refusalMessage(decision), decision.hint].filter(Boolean).join(' ');
-  const { kind, action, subresource } = requestInfo;
+  const { kind, action, subresource, namespace } = requestInfo;
   const resource = subresource && !action ? `${kind.resource}/${subresource}` : kind.resource;
+  const scope =
+    namespace === undefined ? 'at the cluster scope' : `in the namespace "${namespace}"`;
   const message =
     `${describeUser(caller)} cannot ${requestInfo.verb} resource "${resource}" in ` +
-    `API group "${kind.group}" at the cluster scope: ${why}`;
+    `API group "${kind.group}" ${scope}: ${why}`;
   if (decision.stepUp && caller.type === 'Account' && caller.byToken) {
     return withDecision(insufficientAuthentication(message, decision.stepUp), decision);
   }

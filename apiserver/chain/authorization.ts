@@ -7,6 +7,7 @@ import {
 } from '../../registry/authorizer.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
 import type { Awaitable, Caller, Decision } from '../../registry/kind.js';
+import { namespacedName, plainName } from '../../registry/schema/namespaced-name.js';
 import { badRequest, forbidden, notFound, unauthorized } from '../../registry/status/status.js';
 import type { Store } from '../../registry/store/store.js';
 import { isApply } from '../http/body.js';
@@ -130,8 +131,8 @@ export class Authorization {
   }
 
   async #authorizeStored(context: ObjectRequestContext): Promise<AuthorizedResourceRequest> {
-    const { kind, name } = context.requestInfo;
-    const target = await this.#store.stored(kind, name);
+    const { requestInfo } = context;
+    const target = await this.#store.stored(requestInfo.kind, namespacedName(requestInfo));
     return this.#withEntities(
       context,
       target,
@@ -203,7 +204,7 @@ export class Authorization {
     ) {
       return undefined;
     }
-    return this.#store.lastKnown(requestInfo.kind, requestInfo.name);
+    return this.#store.lastKnown(requestInfo.kind, namespacedName(requestInfo));
   }
 
   #authorizedRequest(
@@ -254,8 +255,8 @@ export class Authorization {
   canSeeAll(authorized: AuthorizedResourceRequest): boolean {
     const { requestInfo, caller, facts = noFacts, entities } = authorized;
     const action = actionOf(requestInfo);
-    const { kind, verb } = requestInfo;
-    const attributes = { caller, action, verb, kind, facts, entities, every: true };
+    const { kind, verb, namespace } = requestInfo;
+    const attributes = { caller, action, verb, kind, namespace, facts, entities, every: true };
     return this.#authorizer.decideQuietly(attributes).allowed;
   }
 
@@ -275,7 +276,7 @@ export class Authorization {
     const reauthorize = async (current: EncodedObject | undefined): Promise<Decision> => {
       const prepared = current && (await this.loadFor(authorized, [current]));
       const now = current ? decide(current, prepared) : decision;
-      if (!now.allowed) throw forbidden(refusalMessage(now), kind, stored.name);
+      if (!now.allowed) throw forbidden(refusalMessage(now), kind, plainName(stored.name));
       return now;
     };
     return { ...authorized, decision, target: stored, reauthorize };
@@ -377,9 +378,9 @@ export class Authorization {
     recorded?: Recorded,
   ): Decision {
     const { requestInfo, caller, facts, entities } = context;
-    const { kind, verb, subresource } = requestInfo;
+    const { kind, verb, namespace, subresource } = requestInfo;
     const action = actionOf(requestInfo);
-    const attributes = { caller, action, verb, kind, subresource, facts, entities, ...scope };
-    return decideFor(context, this.#authorizer, attributes, recorded);
+    const asked = { caller, action, verb, kind, namespace, subresource, facts, entities, ...scope };
+    return decideFor(context, this.#authorizer, asked, recorded);
   }
 }

@@ -42,7 +42,7 @@ function questionsOf(
   target: EncodedObject | undefined,
 ): AuthorizationAttributes[] {
   const { requestInfo, caller, facts, mayCreate } = context;
-  const { kind, name, verb, subresource } = requestInfo;
+  const { kind, name, namespace, verb, subresource } = requestInfo;
   const own = kind.owner && caller.type === 'Account' ? caller.account : undefined;
   const selected = name === undefined ? selectorOf(requestInfo) : undefined;
   const asked = (scope: object): AuthorizationAttributes => ({
@@ -50,6 +50,7 @@ function questionsOf(
     action: actionOf(requestInfo),
     verb,
     kind,
+    namespace,
     subresource,
     facts,
     ...scope,

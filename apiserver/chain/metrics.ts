@@ -3,7 +3,11 @@ import type { AnyKind, Verb } from '../../registry/kind.js';
 import { emptyQuery } from '../codec/query.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { endpointName } from '../request/provider-paths.js';
-import type { NonResourceRequestInfo, RequestInfo } from '../request/request-info.js';
+import type {
+  NonResourceRequestInfo,
+  RequestInfo,
+  ResourceRequestInfo,
+} from '../request/request-info.js';
 
 /** The verbs in kube-apiserver's metrics. */
 const verbs: Readonly<Record<Verb, string>> = {
@@ -53,7 +57,7 @@ export function requestLabels(requestInfo: RequestInfo | undefined, method: stri
       component: 'apiserver',
     };
   }
-  const { kind, view, verb, subresource = '', name, query } = requestInfo;
+  const { kind, view, verb, subresource = '', query } = requestInfo;
   return {
     verb: verbs[verb],
     dry_run: query !== emptyQuery && query.has('dryRun') ? 'All' : '',
@@ -61,9 +65,14 @@ export function requestLabels(requestInfo: RequestInfo | undefined, method: stri
     version: view.version,
     resource: kind.resource,
     subresource,
-    scope: name !== undefined || verb === 'create' ? 'resource' : 'cluster',
+    scope: scopeLabel(requestInfo),
     component: 'apiserver',
   };
+}
+
+function scopeLabel({ name, namespace, verb }: ResourceRequestInfo): string {
+  if (name !== undefined || verb === 'create') return 'resource';
+  return namespace === undefined ? 'cluster' : 'namespace';
 }
 
 /**

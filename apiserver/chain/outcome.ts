@@ -1,6 +1,7 @@
 import { type Authorizer, loaded } from '../../registry/authorizer.js';
 import type { OutcomeAuthorizer } from '../../registry/call-facts.js';
 import type { Decision, KindObject } from '../../registry/kind.js';
+import { namespacedName } from '../../registry/schema/namespaced-name.js';
 import { type AuthorizationRequestContext, actionOf } from './authorization-attributes.js';
 import { forbiddenError } from './authorization-errors.js';
 
@@ -15,12 +16,12 @@ export function outcomeOf(
   authorizer: Authorizer,
   context: AuthorizationRequestContext,
 ): { readonly outcome?: OutcomeAuthorizer } {
-  const { kind, verb, name } = context.requestInfo;
+  const { kind, verb, name, namespace } = context.requestInfo;
   if (!changingVerbs.has(verb) || kind.heldBy) return {};
   return {
     outcome: {
       kind,
-      ...(name !== undefined && { name }),
+      ...(name !== undefined && { name: namespacedName({ namespace, name }) }),
       authorize: (object, provisional) =>
         authorizeOutcome(authorizer, context, object, provisional),
     },
@@ -34,7 +35,7 @@ async function authorizeOutcome(
   provisional: boolean,
 ): Promise<Decision> {
   const { kind, verb, subresource } = requestInfo;
-  const { name } = object.metadata;
+  const { name, namespace } = object.metadata;
   const action = actionOf(requestInfo);
   const attributes = await loaded(authorizer, {
     caller,
@@ -42,6 +43,7 @@ async function authorizeOutcome(
     verb,
     kind,
     name,
+    namespace,
     subresource,
     object,
     becomes: true,

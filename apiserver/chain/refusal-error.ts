@@ -30,6 +30,7 @@ export function refusalError(
       view: requestInfo.view,
       verb: 'get',
       name: requestInfo.name,
+      ...(requestInfo.namespace !== undefined && { namespace: requestInfo.namespace }),
       query: requestInfo.query,
       representation: requestInfo.representation,
     },

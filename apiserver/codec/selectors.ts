@@ -11,7 +11,7 @@ type Requirement = {
 
 /** The selection of a list, watch or deletecollection (docs/design/kubernetes.md#selectors). */
 export interface Selector {
-  /** Limits it to one name. */
+  /** Limits it to one name. Of all namespaces, several objects may have it. */
   readonly name?: string;
   /** Limits it to one owner's range. */
   readonly owner?: string;
@@ -166,6 +166,9 @@ function addRequirement(
   } else if (field === 'metadata.name') {
     const name = checkedName(value);
     found.tests.push(({ metadata }) => metadata.name !== name);
+  } else if (field === 'metadata.namespace' && kind.scope === 'Namespaced') {
+    const namespace = checkedName(value);
+    found.tests.push(({ metadata }) => (metadata.namespace === namespace) === isEqual);
   } else if (field === kind.owner && isEqual) {
     found.owner = checkedName(value);
   } else {
@@ -184,7 +187,11 @@ function checkedName(value: string): string {
 
 function unknownField(field: string, kind: AnyKind, names: FieldTree | undefined): Error {
   const fields = [...(kind.owner ? [kind.owner] : []), ...Object.keys(kind.selectableFields)];
-  const known = new Set(['metadata.name', ...(names?.paths(fields) ?? fields)]);
+  const metadata = [
+    'metadata.name',
+    ...(kind.scope === 'Namespaced' ? ['metadata.namespace'] : []),
+  ];
+  const known = new Set([...metadata, ...(names?.paths(fields) ?? fields)]);
   return badRequest(
     `"${field}" is not a known field selector: only ${[...known].map((path) => `"${path}"`).join(', ')}`,
   );

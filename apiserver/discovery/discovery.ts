@@ -1,6 +1,7 @@
 import { buildInfo } from '../../observability/build-info.js';
 import type { Action } from '../../registry/action.js';
 import type { AnyKind } from '../../registry/kind.js';
+import type { ApiGroup } from '../../registry/store/api-group.js';
 import type { Registry } from '../../registry/store/registry.js';
 import { inVersion, type RegistryView } from '../../registry/store/registry-view.js';
 import { statusVerbs } from '../request/verbs.js';
@@ -10,11 +11,13 @@ import { statusVerbs } from '../request/verbs.js';
  * take every kind of a version there for one of that group, and ours beside it
  * (docs/design/kubernetes.md#discovery).
  */
-export const apiVersions = ({ group, versions }: Registry) => ({
+export const apiVersions = ({ groups }: Registry) => ({
   kind: 'APIVersions',
   apiVersion: 'v1',
   versions: ['v1'],
-  groupVersions: versions.map(({ version }) => `${group}/${version}`),
+  groupVersions: groups.flatMap(({ name, versions }) =>
+    versions.map(({ version }) => `${name}/${version}`),
+  ),
   serverAddressByClientCIDRs: [],
 });
 
@@ -47,23 +50,23 @@ export const coreResources = (registry: Registry) => ({
   resources: coreGroup(registry),
 });
 
-function apiGroup({ group, versions }: Registry) {
-  const served = versions.map(({ version }) => ({ groupVersion: `${group}/${version}`, version }));
-  return { name: group, versions: served, preferredVersion: served[0]! };
+function apiGroup({ name, versions }: ApiGroup) {
+  const served = versions.map(({ version }) => ({ groupVersion: `${name}/${version}`, version }));
+  return { name, versions: served, preferredVersion: served[0]! };
 }
 
 /** Returns `/apis/<group>`: the API group. */
-export const groupDocument = (registry: Registry) => ({
+export const groupDocument = (group: ApiGroup) => ({
   kind: 'APIGroup',
   apiVersion: 'v1',
-  ...apiGroup(registry),
+  ...apiGroup(group),
 });
 
 /** Returns `/apis`: every group. */
 export const groupList = (registry: Registry) => ({
   kind: 'APIGroupList',
   apiVersion: 'v1',
-  groups: [apiGroup(registry)],
+  groups: registry.groups.map(apiGroup),
 });
 
 /**
@@ -80,14 +83,14 @@ export function resourceList(registry: RegistryView): unknown {
       ...registry.kinds.map((kind) => ({
         name: kind.resource,
         singularName: kind.singular,
-        namespaced: false,
+        namespaced: kind.scope === 'Namespaced',
         kind: kind.kind,
         ...described(kind),
       })),
       ...subresources.map(({ of, subresource, kind, verbs }) => ({
         name: `${of.resource}/${subresource}`,
         singularName: '',
-        namespaced: false,
+        namespaced: of.scope === 'Namespaced',
         kind,
         verbs,
       })),
@@ -108,7 +111,10 @@ export function groupDiscovery(
     kind: 'APIGroupDiscoveryList',
     apiVersion: `apidiscovery.k8s.io/${discoveryVersion}`,
     metadata: {},
-    items: [path === '/api' ? discoveredCoreGroup(registry) : discoveredGroup(registry)],
+    items:
+      path === '/api'
+        ? [discoveredCoreGroup(registry)]
+        : registry.groups.map((group) => discoveredGroup(registry, group)),
   };
 }
 
@@ -136,9 +142,11 @@ const discoveredCoreGroup = (registry: Registry) => ({
   ],
 });
 
-const discoveredGroup = (registry: Registry) => ({
-  metadata: { name: registry.group },
-  versions: registry.versions.map(({ version }) => discoveredVersion(inVersion(registry, version))),
+const discoveredGroup = (registry: Registry, group: ApiGroup) => ({
+  metadata: { name: group.name },
+  versions: group.versions.map(({ version }) =>
+    discoveredVersion(inVersion(registry, version, group)),
+  ),
 });
 
 function discoveredVersion(registry: RegistryView) {
@@ -153,7 +161,7 @@ function discoveredVersion(registry: RegistryView) {
     return {
       resource: kind.resource,
       responseKind: responseKind(kind.kind),
-      scope: 'Cluster',
+      scope: kind.scope,
       singularResource: kind.singular,
       ...described(kind),
       ...(subresources.length > 0 && { subresources }),

@@ -147,14 +147,15 @@ export class Documents {
   constructor({ registry, paths, release, description, encoder }: Sources, component: string) {
     this.#encoder = encoder;
     this.#paths = paths;
-    const { group, version } = registry;
-    const served = registry.versions.map((one) => {
-      const view = inVersion(registry, one.version);
+    const views = registry.groups.flatMap((group) =>
+      group.versions.map(({ version }) => inVersion(registry, version, group)),
+    );
+    const served = views.map((view) => {
       const document = () => openapi(view, release, description);
       const forKubectl = () => kubernetesOpenapi(document(), view);
       return { ...view, view, document, forKubectl, kubernetes: jsonFormat(forKubectl) };
     });
-    const preferred = served.find((view) => view.version === version)!;
+    const [preferred] = served; // the first version of the first group
     const index = () => ({
       paths: Object.fromEntries(
         served.map(({ apiVersion, kubernetes }) => [
@@ -168,19 +169,22 @@ export class Documents {
     const formats: [string, DocumentFormat[]][] = [
       ['/api', [jsonFormat(() => apiVersions(registry)), ...aggregated('/api', registry)]],
       ['/api/v1', [jsonFormat(() => coreResources(registry))]],
-      ['/api/openapi/v3', [jsonFormat(preferred.document)]],
+      ['/api/openapi/v3', [jsonFormat(() => preferred?.document())]],
       ['/apis', [jsonFormat(() => groupList(registry)), ...aggregated('/apis', registry)]],
-      [`/apis/${group}`, [jsonFormat(() => groupDocument(registry))]],
+      ...registry.groups.map((group): [string, DocumentFormat[]] => [
+        `/apis/${group.name}`,
+        [jsonFormat(() => groupDocument(group))],
+      ]),
       ...served.flatMap((view): [string, DocumentFormat[]][] => {
         const resources = [jsonFormat(() => resourceList(view.view))];
         return [
-          [`/api/${view.version}`, resources],
+          [view.root, resources],
           [`/apis/${view.apiVersion}`, resources],
           [`/openapi/v3/apis/${view.apiVersion}`, [view.kubernetes]],
         ];
       }),
       ['/openapi/v3', [jsonFormat(index)]],
-      ['/openapi/v2', swaggerFormats(() => openapiV2(documentsOf(served), registry))],
+      ['/openapi/v2', swaggerFormats(() => openapiV2(documentsOf(served)))],
       ['/version', [jsonFormat(() => versionInfo(component, release))]],
       ...(description.documents ?? []).flatMap((document): [string, DocumentFormat[]][] => {
         const forms = formatsOf(document);
@@ -233,9 +237,17 @@ export class Documents {
 }
 
 const documentsOf = (
-  served: readonly { readonly version: string; forKubectl(): unknown }[],
-): { version: string; document: unknown }[] =>
-  served.map((view) => ({ version: view.version, document: view.forKubectl() }));
+  served: readonly {
+    readonly group: string;
+    readonly version: string;
+    forKubectl(): unknown;
+  }[],
+): { group: string; version: string; document: unknown }[] =>
+  served.map((view) => ({
+    group: view.group,
+    version: view.version,
+    document: view.forKubectl(),
+  }));
 
 function negotiateFormat(
   forms: readonly DocumentFormat[],

@@ -41,7 +41,7 @@ const resources = listSchema(
   objectSchema('A resource.', {
     name: textSchema('Its name in paths, with / before a subresource.'),
     singularName: textSchema('Its name in the singular; empty for subresources.'),
-    namespaced: { type: 'boolean', description: 'false: nothing is namespaced.' },
+    namespaced: { type: 'boolean', description: 'Whether its objects are in namespaces.' },
     kind: textSchema('The kind of what is sent and answered.'),
     verbs: listSchema('What it takes.', textSchema('A verb.')),
   }),
@@ -73,7 +73,7 @@ const openapiOf = (version: string, member: string): JSONSchema =>
 /** Returns the documents that are served: the summary and the schema of each, by path. */
 const documents = ({
   group: name,
-  version,
+  root,
   apiVersion,
 }: RegistryView): Readonly<Record<string, readonly [summary: string, schema: JSONSchema]>> => ({
   '/api': [
@@ -88,7 +88,7 @@ const documents = ({
     'What is served of the core group of Kubernetes: the namespace default, and events.',
     resourceList,
   ],
-  [`/api/${version}`]: ['Every resource and the verbs it takes.', resourceList],
+  [root]: ['Every resource and the verbs it takes.', resourceList],
   '/api/openapi/v3': ['This document.', openapiOf('3.1.0', 'openapi')],
   '/apis': [
     'The API groups served.',

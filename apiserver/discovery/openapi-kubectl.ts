@@ -27,10 +27,10 @@ export interface Document {
  */
 export function kubernetesOpenapi(
   document: unknown,
-  { version, apiVersion }: RegistryView,
+  { root: below, apiVersion }: RegistryView,
 ): unknown {
   const { info, paths, components } = document as Document;
-  const root = `/api/${version}/`;
+  const root = `${below}/`;
   const served = Object.entries(paths).filter(([path]) => path.startsWith(root));
   return {
     openapi: '3.0.0',

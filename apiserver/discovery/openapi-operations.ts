@@ -112,6 +112,20 @@ const nameParameter = {
   description: 'Name of the object.',
   schema: { type: 'string', minLength: 1, maxLength: 253 },
 };
+const namespaceParameter = {
+  name: 'namespace',
+  in: 'path',
+  required: true,
+  description: 'Namespace of the object.',
+  schema: { type: 'string', minLength: 1, maxLength: 63 },
+};
+
+/** Returns an operation on a kind with the parameter of its path that a namespaced kind has. */
+export const inNamespace = ({ scope }: AnyKind, operation: OpenAPIOperation): OpenAPIOperation => {
+  const { parameters } = operation;
+  if (scope !== 'Namespaced' || !Array.isArray(parameters)) return operation;
+  return { ...operation, parameters: [namespaceParameter, ...parameters] };
+};
 const oneOf = (...values: string[]): JSONSchema => ({ type: 'string', enum: values });
 const count: JSONSchema = { type: 'integer', minimum: 0, maximum: maxCount };
 const selector: JSONSchema = { type: 'string', maxLength: 4096 };

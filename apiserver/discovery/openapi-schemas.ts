@@ -240,8 +240,15 @@ const mergePatch: JSONSchema = {
   additionalProperties: true,
 };
 
+/** Returns the property of metadata that objects of namespaced kinds have. */
+const namespaceProperty = (isNamespaced: boolean): Record<string, JSONSchema> =>
+  isNamespaced ? { namespace: textSchema('Its namespace, if any, is that of the path.') } : {};
+
+const hasNamespaces = ({ kinds }: RegistryView): boolean =>
+  kinds.some(({ scope }) => scope === 'Namespaced');
+
 /** The metadata that a caller may set: without a name if the service names the kind. */
-function draftMetadata(isNamed: boolean): JSONSchema {
+function draftMetadata(isNamed: boolean, isNamespaced: boolean): JSONSchema {
   const { labels = {}, annotations = {} } =
     toJSONSchema(CallerMetadata, 'metadata').properties ?? {};
   const name = {
@@ -252,7 +259,7 @@ function draftMetadata(isNamed: boolean): JSONSchema {
   };
   return objectSchema(
     isNamed ? 'Name, labels, annotations.' : 'Labels, annotations.',
-    { ...(isNamed && name), labels, annotations },
+    { ...(isNamed && name), ...namespaceProperty(isNamespaced), labels, annotations },
     [],
   );
 }
@@ -284,6 +291,7 @@ function applyOf(kind: AnyKind, registry: RegistryView): JSONSchema {
   } = toJSONSchema(CallerMetadata, 'metadata').properties ?? {};
   const metadata = {
     name: textSchema('Name of the object.'),
+    ...namespaceProperty(kind.scope === 'Namespaced'),
     uid: textSchema('Its uid, if it must exist.'),
     resourceVersion: textSchema('Its version, if it must not have changed.'),
     labels,
@@ -317,17 +325,16 @@ function allOptional(schema: JSONSchema): JSONSchema {
   };
 }
 
-/** Returns the schema of metadata, with what finalizers need if a kind takes them. */
+/** Returns the schema of metadata, with what finalizers and namespaces need if a kind has them. */
 function metadataOf(registry: RegistryView): JSONSchema {
   const schema = toJSONSchema(Metadata, 'metadata');
-  const {
-    finalizers: _finalizers,
-    deletionGracePeriodSeconds: _seconds,
-    ...properties
-  } = schema.properties ?? {};
-  return registry.kinds.some(({ allowsFinalizers }) => allowsFinalizers)
-    ? schema
-    : { ...schema, properties };
+  const hasFinalizers = registry.kinds.some(({ allowsFinalizers }) => allowsFinalizers);
+  const absent = new Set([
+    ...(hasFinalizers ? [] : ['finalizers', 'deletionGracePeriodSeconds']),
+    ...(hasNamespaces(registry) ? [] : ['namespace']),
+  ]);
+  const properties = Object.entries(schema.properties ?? {}).filter(([name]) => !absent.has(name));
+  return { ...schema, properties: Object.fromEntries(properties) };
 }
 
 /** Returns every schema of the document by name. */
@@ -336,8 +343,8 @@ export function componentSchemas(registry: RegistryView): Record<string, JSONSch
     ObjectMeta: metadataOf(registry),
     ListMeta: listMeta,
     Bookmark: bookmark,
-    DraftMetadata: draftMetadata(true),
-    UnnamedDraftMetadata: draftMetadata(false),
+    DraftMetadata: draftMetadata(true, hasNamespaces(registry)),
+    UnnamedDraftMetadata: draftMetadata(false, hasNamespaces(registry)),
     Status: statusSchema,
     DeleteOptions: deleteOptionsSchema,
     MergePatch: mergePatch,

@@ -1,19 +1,21 @@
 import type { JSONSchema } from '../../registry/schema/schema.js';
-import type { Registry } from '../../registry/store/registry.js';
 import { type Document, mapped, type Operation } from './openapi-kubectl.js';
 
 type Value = Record<string, unknown>;
 
 /**
  * Returns the OpenAPI 2.0 document of the kinds in all versions: those of Kubernetes' clients (OpenAPI
- * 3.0), converted. Its definitions have names of the group, because a cluster merges the documents of
+ * 3.0), converted. Its definitions have the names of their groups, because a cluster merges the documents of
  * its API servers.
  */
 export function openapiV2(
-  documents: readonly { readonly version: string; readonly document: unknown }[],
-  { group }: Registry,
+  documents: readonly {
+    readonly group: string;
+    readonly version: string;
+    readonly document: unknown;
+  }[],
 ): unknown {
-  const converted = documents.map(({ version, document }) =>
+  const converted = documents.map(({ group, version, document }) =>
     inOneVersion(document as Document, `${group.split('.').reverse().join('.')}.${version}.`),
   );
   return {

@@ -8,6 +8,7 @@ import { documentOperation, documentPaths } from './openapi-documents.js';
 import {
   actionNames,
   actionOperation,
+  inNamespace,
   jsonBody,
   kubernetesExtensions,
   type OpenAPIOperation,
@@ -65,26 +66,35 @@ function addOperation(
   paths[path][method] = operation;
 }
 
-function addKind(paths: Paths, kind: AnyKind): void {
+/** Returns the path of the collection of a kind, of a namespaced one in a namespace. */
+const collectionPath = (root: string, { scope, resource }: AnyKind): string =>
+  scope === 'Namespaced' ? `${root}/namespaces/{namespace}/${resource}` : `${root}/${resource}`;
+
+function addKind(paths: Paths, kind: AnyKind, root: string): void {
   for (const verb of kind.verbs) {
     const operation = verbOperations[verb];
     if (!operation) continue;
-    const path = `/api/${kind.version}/${kind.resource}${operation.item ? '/{name}' : ''}`;
-    addOperation(paths, path, methodOf({ verb }).toLowerCase(), {
+    const path = `${collectionPath(root, kind)}${operation.item ? '/{name}' : ''}`;
+    const described = {
       ...operation.describe(kind),
       operationId: `${verb}${kind.kind}`,
       tags: [kind.kind],
       ...kubernetesExtensions(kind, kind.kind, actionNames[verb]),
-    });
+    };
+    addOperation(paths, path, methodOf({ verb }).toLowerCase(), inNamespace(kind, described));
+    if (verb === 'list' && kind.scope === 'Namespaced') {
+      const operationId = `list${kind.kind}ForAllNamespaces`;
+      addOperation(paths, `${root}/${kind.resource}`, 'get', { ...described, operationId });
+    }
   }
 }
 
-function addStatus(paths: Paths, kind: AnyKind): void {
+function addStatus(paths: Paths, kind: AnyKind, root: string): void {
   if (!kind.hasStatusSubresource) return;
   for (const verb of statusVerbs) {
-    const path = `/api/${kind.version}/${kind.resource}/{name}/status`;
+    const path = `${collectionPath(root, kind)}/{name}/status`;
     addOperation(paths, path, methodOf({ verb }).toLowerCase(), {
-      ...statusOperation(kind, verb),
+      ...inNamespace(kind, statusOperation(kind, verb)),
       operationId: `${verb}${kind.kind}Status`,
       tags: [kind.kind],
       ...kubernetesExtensions(kind, kind.kind, actionNames[verb]),
@@ -94,9 +104,9 @@ function addStatus(paths: Paths, kind: AnyKind): void {
 
 function addAction(paths: Paths, action: Action, registry: RegistryView): void {
   const { of, subresource, verb } = action;
-  const path = `/api/${of.version}/${of.resource}/{name}/${subresource}`;
+  const path = `${collectionPath(registry.root, of)}/{name}/${subresource}`;
   addOperation(paths, path, methodOf(action).toLowerCase(), {
-    ...actionOperation(action, registry),
+    ...inNamespace(of, actionOperation(action, registry)),
     operationId: `${verb}${of.kind}${subresource}`,
     tags: [of.kind],
     ...kubernetesExtensions(of, action.kind, actionNames[verb]),
@@ -123,13 +133,13 @@ const tagsOf = (registry: RegistryView): { name: string; description: string }[]
 function pathsOf(registry: RegistryView, documents: readonly ServedDocument[]): Paths {
   const paths: Paths = {};
   for (const kind of registry.kinds) {
-    addKind(paths, kind);
-    addStatus(paths, kind);
+    addKind(paths, kind, registry.root);
+    addStatus(paths, kind, registry.root);
   }
   for (const action of registry.actions) addAction(paths, action, registry);
   Object.assign(paths, documentPaths(registry));
   for (const { name, summary, formats } of documents) {
-    const path = `/api/${registry.version}/${name}`;
+    const path = `${registry.root}/${name}`;
     const content = contentOf(Object.keys(formats));
     addOperation(paths, path, 'get', documentOperation(path, summary, {}, content));
   }
@@ -142,6 +152,7 @@ function pathsOf(registry: RegistryView, documents: readonly ServedDocument[]): 
  */
 export function openapi(registry: RegistryView, release: string, api: ApiDescription): unknown {
   const { title, description, license, securitySchemes } = api;
+  const isMain = registry.group === registry.registry.group;
   return {
     openapi: '3.1.0',
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
@@ -154,7 +165,7 @@ export function openapi(registry: RegistryView, release: string, api: ApiDescrip
     servers: [{ url: '/' }],
     tags: tagsOf(registry),
     security: [...Object.keys(securitySchemes).map((name) => ({ [name]: [] })), {}],
-    paths: pathsOf(registry, api.documents ?? []),
+    paths: pathsOf(registry, (isMain && api.documents) || []),
     webhooks: webhooks(registry),
     components: { schemas: componentSchemas(registry), securitySchemes },
   };

@@ -25,12 +25,14 @@ import {
 } from './field-validation.js';
 import { setManagedFields } from './managed-fields.js';
 
-/** Returns the draft of a create body; throws 400 or 422 (docs/design/kubernetes.md#writes). */
+/** Returns the draft of a create body in a namespace; throws 400 or 422 (docs/design/kubernetes.md#writes). */
 export function draftOf(
   { kind, names }: KindView,
   body: Record<string, unknown>,
+  namespace?: string,
 ): { metadata: Record<string, unknown>; spec: unknown } {
   const metadata = isRecord(body.metadata) ? body.metadata : {};
+  requireNamespace(metadata.namespace, namespace);
   if (metadata.resourceVersion) {
     throw badRequest('resourceVersion should not be set on objects to be created');
   }
@@ -46,6 +48,7 @@ export function draftOf(
   return {
     metadata: {
       ...(name !== undefined && { name }),
+      ...(namespace !== undefined && { namespace }),
       ...(generateName !== undefined && kind.nameSource !== 'service' && { generateName }),
       ...withoutEmpty({ labels, annotations, finalizers, ...(!kind.owner && { ownerReferences }) }),
     },
@@ -198,7 +201,15 @@ export function requireName(given: unknown, name: string): void {
   }
 }
 
-/** Throws 400, 409 or 422 if name or uid are not those of the object. */
+/** Throws 400 if a body of a namespaced kind names another namespace than the URL. */
+export function requireNamespace(given: unknown, namespace: string | undefined): void {
+  if (namespace === undefined || !given || given === namespace) return;
+  throw badRequest(
+    'the namespace of the provided object does not match the namespace sent on the request',
+  );
+}
+
+/** Throws 400, 409 or 422 if name, namespace or uid are not those of the object. */
 export function checkIdentity(
   kind: AnyKind,
   next: KindObject,
@@ -206,6 +217,7 @@ export function checkIdentity(
   mode: Change['mode'],
 ): void {
   if (metadata.name !== '~') requireName(metadata.name, next.metadata.name);
+  requireNamespace(metadata.namespace, next.metadata.namespace);
   if (mode !== 'replace' && metadata.name === undefined) {
     throw badRequest('the name of an object cannot be removed');
   }

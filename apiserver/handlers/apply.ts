@@ -1,5 +1,5 @@
 import { clone } from '../../registry/encoded-object.js';
-import type { AnyKind, Call, KindObject } from '../../registry/kind.js';
+import type { Call, KindObject } from '../../registry/kind.js';
 import {
   type AppliedConfiguration,
   ConfigurationApply,
@@ -7,6 +7,7 @@ import {
 import { withoutNulls } from '../../registry/managedfields/nulls.js';
 import type { TrackedFields } from '../../registry/managedfields/tracked-fields.js';
 import { isRecord } from '../../registry/schema/is-record.js';
+import { namespacedName } from '../../registry/schema/namespaced-name.js';
 import { prune } from '../../registry/schema/schema.js';
 import { forbiddenField, invalidType, requiredValue } from '../../registry/status/field-errors.js';
 import {
@@ -24,8 +25,18 @@ import { originOf } from '../chain/authorization-attributes.js';
 import { booleanParameter } from '../codec/query.js';
 import type { ObjectRequest } from '../http/message.js';
 import { optionsKind } from '../request/options-kind.js';
-import { type ResourceRequestInfo, statusOf } from '../request/request-info.js';
-import { checkIdentity, checkVersion, draftOf, requireName } from './apply-body.js';
+import {
+  type ObjectRequestInfo,
+  type ResourceRequestInfo,
+  statusOf,
+} from '../request/request-info.js';
+import {
+  checkIdentity,
+  checkVersion,
+  draftOf,
+  requireName,
+  requireNamespace,
+} from './apply-body.js';
 import type { BodyReader } from './body-reader.js';
 import {
   checkWriteParameters,
@@ -72,7 +83,7 @@ export class Applier {
     for (let tries = 1; ; tries += 1) {
       const { createsObject = false } = req.authorized;
       try {
-        return await this.#try(kind, name, body, applied, createsObject, callOf());
+        return await this.#try(requestInfo, body, applied, createsObject, callOf());
       } catch (error) {
         if (tries === maxTries || !mayHaveRaced(error)) throw error;
         const authorized = await this.#authorization.authorize(requestInfo, caller, originOf(req), {
@@ -85,8 +96,7 @@ export class Applier {
   }
 
   async #try(
-    kind: AnyKind,
-    name: string,
+    { kind, name, namespace }: ObjectRequestInfo,
     body: Record<string, unknown>,
     applied: AppliedConfiguration,
     createsObject: boolean,
@@ -94,19 +104,20 @@ export class Applier {
   ): Promise<Applied> {
     const apply = new ConfigurationApply(this.#registry.schemas(kind).tracked, applied);
     const metadata = isRecord(body.metadata) ? body.metadata : {};
+    requireNamespace(metadata.namespace, namespace);
     if (createsObject) {
       if (metadata.uid || metadata.resourceVersion) throw notFound(kind, name);
       const object = await call.change((tx) => {
         const { spec = {}, metadata: given } = clone(applied.fields); // Each try changes its own.
         const fields = { ...applied.fields, spec, metadata: { ...given, name } };
-        return tx.create(kind, draftOf(hubOf(kind), fields), apply);
+        return tx.create(kind, draftOf(hubOf(kind), fields, namespace), apply);
       });
       return { code: 201, object, call };
     }
     const object = await call.change((tx) =>
       tx.update(
         kind,
-        name,
+        namespacedName({ namespace, name }),
         (next) => {
           if (metadata.resourceVersion) checkVersion(kind, next, metadata, 'merge');
           checkIdentity(kind, next, { ...metadata, name }, 'merge');

@@ -73,10 +73,10 @@ export class ContinueTokens {
     return sealed;
   }
 
-  /** Returns the context of a token: one purpose, resource, caller and range. */
+  /** Returns the context of a token: one purpose, kind, caller and range. */
   #bindingOf({ requestInfo, caller, owner }: AuthorizedResourceRequest): string {
-    const { resource } = requestInfo.kind;
-    return `${this.#purpose} ${resource} ${owner ?? ''} ${callerKey(caller)}`;
+    const { kind, namespace } = requestInfo;
+    return `${this.#purpose} ${kind.storageName} ${owner ?? namespace ?? ''} ${callerKey(caller)}`;
   }
 }
 

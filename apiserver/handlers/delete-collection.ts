@@ -9,7 +9,7 @@ import { maxCount, wholeNumber } from '../codec/query.js';
 import { parseSelector } from '../codec/selectors.js';
 import type { AuthorizedRequest, ResourceRequest } from '../http/message.js';
 import { checkPreconditions, type DeleteOptions, deleted } from './delete-options.js';
-import { rangeOf } from './list.js';
+import { rangeOf, selectedName } from './requested-range.js';
 
 /**
  * Deletes the selected objects that the caller may delete, each in a commit of its own; returns them as
@@ -21,10 +21,11 @@ export async function deleteCollection(
   { store, authorization }: { readonly store: Store; readonly authorization: Authorization },
   callOf: (authorized: AuthorizedRequest) => Call,
 ): Promise<Record<string, unknown>> {
-  const { owner, requestInfo } = authorized;
+  const { requestInfo } = authorized;
   const { kind, view } = requestInfo;
   const selector = parseSelector(requestInfo.query, kind, view.names);
-  const page = await toStatusError(store.storage.list(rangeOf(kind, owner, selector.name)));
+  const range = rangeOf(authorized, selectedName(requestInfo, selector.name));
+  const page = await toStatusError(store.storage.list(range));
   const objects = page.entries.map((entry) => new EncodedObject(kind, entry));
   const prepared = (await authorization.loadFor(authorized, objects)) ?? authorized;
   const max = wholeNumber(requestInfo.query, 'limit', maxCount) || Infinity;

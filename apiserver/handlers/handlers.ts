@@ -5,12 +5,13 @@ import type { NetworkLimits } from '../../registry/limits/network-limits.js';
 import type { LimitOf } from '../../registry/limits/rate-limit.js';
 import { updatesBy } from '../../registry/managedfields/update.js';
 import { isRecord } from '../../registry/schema/is-record.js';
+import { namespacedName } from '../../registry/schema/namespaced-name.js';
 import { badRequest, invalid, notFound } from '../../registry/status/status.js';
 import { finalizersOf } from '../../registry/store/lifecycle/finalizers.js';
 import type { Registry } from '../../registry/store/registry.js';
 import { schemasIn } from '../../registry/store/registry-view.js';
 import type { Store } from '../../registry/store/store.js';
-import { type KindView, viewIn } from '../../registry/versions/kind-view.js';
+import { viewLike } from '../../registry/versions/kind-view.js';
 import type { Authorization } from '../chain/authorization.js';
 import { wireObject } from '../codec/object-encoding.js';
 import { emptyQuery, versionOf } from '../codec/query.js';
@@ -32,7 +33,7 @@ import type {
 } from '../http/message.js';
 import { pageRedirect } from '../http/page-redirect.js';
 import type { Encoder } from '../http/response.js';
-import { statusOf } from '../request/request-info.js';
+import { type ResourceRequestInfo, statusOf } from '../request/request-info.js';
 import { Applier } from './apply.js';
 import { applyBody, draftOf } from './apply-body.js';
 import { BodyReader, type SpendBudget } from './body-reader.js';
@@ -97,7 +98,7 @@ export class Handlers {
     );
     if (version === undefined) return this.#sendObject(req, res, authorized.target);
     await waitUntilFresh(this.#parts.store, version);
-    const target = await this.#parts.store.stored(requestInfo.kind, requestInfo.name);
+    const target = await this.#parts.store.stored(requestInfo.kind, namespacedName(requestInfo));
     const prepared = target && (await this.#parts.authorization.loadFor(authorized, [target]));
     if (!target || !this.#parts.authorization.canSee(prepared ?? authorized, target)) {
       throw notFound(requestInfo.kind, requestInfo.name);
@@ -134,9 +135,12 @@ export class Handlers {
     const body = await this.#readCreate(req, res);
     const call = this.#call(req, res, isDryRun(requestInfo));
     const object = createAction
-      ? await createAction.run(call, this.#createBody(requestInfo.view, body))
+      ? await createAction.run(call, this.#createBody(requestInfo, body))
       : await call.change((tx) =>
-          tx.create(requestInfo.kind, draftOf(requestInfo.view, clone(body))),
+          tx.create(
+            requestInfo.kind,
+            draftOf(requestInfo.view, clone(body), requestInfo.namespace),
+          ),
         );
     const response = requestInfo.kind.strategy.status ? clone(object) : object;
     requestInfo.kind.strategy.status?.(response, call);
@@ -144,9 +148,9 @@ export class Handlers {
   }
 
   /** Returns the validated body of a create action. */
-  #createBody(view: KindView, body: Record<string, unknown>): CreateActionBody {
-    const { kind } = view;
-    const { spec, metadata } = draftOf(view, body);
+  #createBody(requestInfo: ResourceRequestInfo, body: Record<string, unknown>): CreateActionBody {
+    const { kind, view, namespace } = requestInfo;
+    const { spec, metadata } = draftOf(view, body, namespace);
     const causes = this.#parts.registry.schemas(kind).createSpec.check(spec, 'spec');
     if (causes.length > 0) throw invalid(kind, '', causes);
     return { spec, metadata };
@@ -190,7 +194,7 @@ export class Handlers {
     const object = await call.change((tx) =>
       tx.update(
         requestInfo.kind,
-        requestInfo.name,
+        namespacedName(requestInfo),
         (next) =>
           checkUnknownFields(
             req,
@@ -209,17 +213,17 @@ export class Handlers {
     const { requestInfo } = req.authorized;
     const options = await readDeleteOptions(req, res, requestInfo, this.#bodyLimit);
     const call = this.#call(req, res, options.isDryRun);
+    const name = namespacedName(requestInfo);
     const old = await call.change(async (tx) => {
-      const target = await tx.get(requestInfo.kind, requestInfo.name);
+      const target = await tx.get(requestInfo.kind, name);
       if (!target) throw notFound(requestInfo.kind, requestInfo.name);
       checkPreconditions(requestInfo, options, target);
-      const { kind, name } = requestInfo;
-      return (await tx.delete(kind, name, options.propagationPolicy)) ?? target;
+      return (await tx.delete(requestInfo.kind, name, options.propagationPolicy)) ?? target;
     });
     if (requestInfo.kind.strategy.beginDelete) {
       const left = call.dryRun
         ? old
-        : (await this.#parts.store.stored(requestInfo.kind, requestInfo.name))?.parse();
+        : (await this.#parts.store.stored(requestInfo.kind, name))?.parse();
       return this.#respond(req, res, 200, left ?? deleted(old, call.now), call);
     }
     if (requestInfo.kind.allowsFinalizers && finalizersOf(old).length > 0) {
@@ -287,7 +291,7 @@ export class Handlers {
       if (change.mode !== 'json') {
         requireKind(change.body, { ...requestInfo.view, kind: action.kind });
       }
-      const view = viewIn(answers, requestInfo.view.version)!;
+      const view = viewLike(answers, requestInfo.view);
       const schemas = schemasIn(this.#parts.registry, view);
       return {
         spec: undefined,
@@ -350,7 +354,7 @@ export class Handlers {
     const response = status || decorate ? clone(object) : object;
     status?.(response, call);
     await decorate?.(response, call);
-    const view = viewIn(kind, req.authorized.requestInfo.view.version)!;
+    const view = viewLike(kind, req.authorized.requestInfo.view);
     this.#parts.encoder.json(req, res, code, wireObject(view, response));
   }
 

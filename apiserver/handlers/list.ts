@@ -1,5 +1,4 @@
 import { EncodedObject, isLive, uniqueKey } from '../../registry/encoded-object.js';
-import type { AnyKind } from '../../registry/kind.js';
 import { forbiddenField } from '../../registry/status/field-errors.js';
 import { badRequest, expired, invalid } from '../../registry/status/status.js';
 import { toStatusError } from '../../registry/status/storage-errors.js';
@@ -10,7 +9,6 @@ import {
   type Entry,
   type ListOptions,
   type Page,
-  prefixRange,
   type Range,
   type Revision,
   startAfter,
@@ -29,6 +27,7 @@ import { optionsKind } from '../request/options-kind.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { ContinueTokens, selectorFingerprint } from './continue-token.js';
 import { itemsOf, itemsOfPage, listEnd, viewContextOf } from './list-body.js';
+import { rangeOf, selectedName } from './requested-range.js';
 import { waitUntilFresh } from './resource-version.js';
 
 /** The minimum page size when some rows are filtered out. */
@@ -63,23 +62,6 @@ interface SelectionPredicate {
   select(entry: Entry): EncodedObject | undefined;
 }
 
-/** Returns the key range of a collection, or of one owner's part. */
-export function rangeOf(kind: AnyKind, owner: string | undefined, name?: string): Range {
-  const isOutside =
-    owner !== undefined &&
-    name !== undefined &&
-    (kind.owner === 'metadata.name' ? name !== owner : !name.startsWith(`${owner}-`));
-  if (isOutside) return { start: `objects/${kind.resource}/`, end: `objects/${kind.resource}/` };
-  const exact = name ?? (kind.owner === 'metadata.name' ? owner : undefined);
-  if (exact !== undefined) {
-    return {
-      start: `objects/${kind.resource}/${exact}`,
-      end: `objects/${kind.resource}/${exact}!`,
-    };
-  }
-  return prefixRange(`objects/${kind.resource}/${owner === undefined ? '' : `${owner}-`}`);
-}
-
 /**
  * Lists a collection: one page if `limit` is given, otherwise all of it, streamed
  * (docs/design/kubernetes.md#lists).
@@ -107,7 +89,7 @@ export class Lister {
     const token = this.#tokens.open(authorized, requestInfo.query);
     const wanted = token?.r ?? (await this.#readRevision(requestInfo, limit));
     const { name, revision } = await this.#resolveUnique(authorized, selector, wanted);
-    const range = rangeOf(requestInfo.kind, authorized.owner, name);
+    const range = rangeOf(authorized, name);
     const from = token ? { start: `${token.k}!`, end: range.end } : range;
     if (!limit) return this.#listAll(req, res, authorized, selector, from, revision);
     const predicate = this.#predicate(authorized, selector);
@@ -135,19 +117,21 @@ export class Lister {
   }
 
   /**
-   * Returns the name that a selector limits a list to. That of a unique value is read from its
-   * reservation, at the revision of the list; it is empty if no object has the value.
+   * Returns the name in the store that a selector limits a list to. That of a unique value is read from
+   * its reservation, at the revision of the list; it is empty if no object has the value.
    */
   async #resolveUnique(
     authorized: AuthorizedResourceRequest,
-    { name, unique }: Selector,
+    { name: selected, unique }: Selector,
     at: Revision | undefined,
   ): Promise<{ name?: string; revision?: Revision }> {
+    const name = selectedName(authorized.requestInfo, selected);
     const found = {
       ...(name !== undefined && { name }),
       ...(at !== undefined && { revision: at }),
     };
-    if (name !== undefined || !unique || !this.#authorization.canSeeAll(authorized)) return found;
+    if (selected !== undefined || !unique) return found;
+    if (!this.#authorization.canSeeAll(authorized)) return found;
     const { kind } = authorized.requestInfo;
     const start = uniqueKey(kind, unique.field, unique.value);
     const { entries, revision } = await this.#read(

@@ -6,6 +6,7 @@ import { parseSelector } from '../codec/selectors.js';
 import type { ApiResponse, PermittedRequest } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
 import {
+  isNamespace,
   type NonResourceRequestInfo,
   namespacesPath,
   type ResourceRequestInfo,
@@ -13,7 +14,7 @@ import {
 import type { Watcher } from './watch/watch.js';
 import { parseWatchOptions } from './watch/watch-options.js';
 
-/** The one namespace, which never changes. */
+/** The one namespace that is listed, which never changes. */
 const namespace = {
   kind: 'Namespace',
   apiVersion: 'v1',
@@ -39,17 +40,20 @@ const kind = {
 
 /**
  * Serves the namespaces of Kubernetes' core group: `default`, which programs look for before they use
- * kinds without a namespace (docs/design/kubernetes.md#discovery).
+ * kinds without a namespace, and with namespaced kinds any that is asked for, because kubectl blames the
+ * namespace for each absent object (docs/design/kubernetes.md#discovery).
  */
 export class Namespaces {
   readonly #encoder: Encoder;
   readonly #watcher: Watcher;
   readonly #limits: Limits;
+  readonly #hasAny: boolean;
 
-  constructor(encoder: Encoder, watcher: Watcher, limits: Limits) {
+  constructor(encoder: Encoder, watcher: Watcher, limits: Limits, kinds: readonly AnyKind[]) {
     this.#encoder = encoder;
     this.#watcher = watcher;
     this.#limits = limits;
+    this.#hasAny = kinds.some(({ scope }) => scope === 'Namespaced');
   }
 
   respond(req: PermittedRequest<NonResourceRequestInfo>, res: ApiResponse): void | Promise<void> {
@@ -57,8 +61,11 @@ export class Namespaces {
     negotiateRepresentation(req.headers.accept, 'other', query, undefined);
     const name = path.slice(namespacesPath.length + 1) || undefined;
     if (isWatch) return this.#watch(req, res, name);
-    if (name !== undefined && name !== namespace.metadata.name) throw notFound(kind, name);
-    if (name !== undefined) return this.#encoder.json(req, res, 200, namespace);
+    if (name === namespace.metadata.name) return this.#encoder.json(req, res, 200, namespace);
+    if (name !== undefined) {
+      if (!this.#hasAny || !isNamespace(name)) throw notFound(kind, name);
+      return this.#encoder.json(req, res, 200, { ...namespace, metadata: { name } });
+    }
     const isSelected = parseSelector(query, kind).matches(namespace);
     this.#encoder.json(req, res, 200, {
       kind: 'NamespaceList',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AnyKind, Awaitable, Caller, Verb } from '../../registry/kind.js';
+import { isRecord } from '../../registry/schema/is-record.js';
 import { nameGrammar } from '../../registry/schema/metadata-schema.js';
 import { prune, toJSONSchema, Validator } from '../../registry/schema/schema.js';
 import { entriesOf } from '../../registry/schema/typed-entries.js';
@@ -20,6 +21,7 @@ import type { ApiRequest, ApiResponse, PermittedRequest } from '../http/message.
 import type { Encoder } from '../http/response.js';
 import type { ApiPaths } from '../request/api-paths.js';
 import {
+  isNamespace,
   type NonResourceRequestInfo,
   namespacesPath,
   type ResourceRequestInfo,
@@ -31,7 +33,7 @@ import { checkWriteParameters, isDryRun, requireKind } from './field-validation.
 
 const text = (description: string) => z.string().max(1_024).default('').describe(description);
 const Resource = z.object({
-  namespace: text('Ignored: nothing is namespaced.'),
+  namespace: text('Namespace; of namespaced kinds, none is all of them.'),
   verb: text('Verb.'),
   group: text('API group.'),
   version: text('Ignored.'),
@@ -45,6 +47,9 @@ const Spec = z.object({
   nonResourceAttributes: NonResource.optional().describe('What is asked about anything else.'),
 });
 type ReviewSpec = z.infer<typeof Spec>;
+
+/** What of a kind a review asks about. */
+type ReviewScope = Pick<z.infer<typeof Resource>, 'namespace' | 'subresource' | 'name'>;
 
 const validator = new Validator(toJSONSchema(Spec, 'SelfSubjectAccessReview.spec'));
 const protobuf = 'application/vnd.kubernetes.protobuf';
@@ -93,7 +98,8 @@ export class SelfSubjectReviews {
       return answer({ status: { userInfo: userInfo(caller, this.#registry.group) } });
     }
     if (kind === 'SelfSubjectRulesReview') {
-      return answer({ spec: {}, status: await this.#rules(caller, originOf(req)) });
+      const status = await this.#rules(namespaceIn(spec), caller, originOf(req));
+      return answer({ spec: {}, status });
     }
     const review = validateSpec(spec);
     answer({ spec: review, status: await this.#review(review, caller, originOf(req)) });
@@ -113,13 +119,13 @@ export class SelfSubjectReviews {
   }
 
   /** Returns a SubjectRulesReviewStatus: what an access review without a name permits. */
-  async #rules(caller: Caller, origin: RequestOrigin): Promise<unknown> {
+  async #rules(namespace: string, caller: Caller, origin: RequestOrigin): Promise<unknown> {
     const resourceRules: unknown[] = [];
     for (const kind of this.#registry.kinds) {
       for (const [subresource, offered] of verbsOf(kind, this.#registry)) {
         const permitted = await Promise.all(
           offered.map((verb) =>
-            this.#reviewKind(kind, verb, { subresource, name: '' }, caller, origin),
+            this.#reviewKind(kind, verb, { namespace, subresource, name: '' }, caller, origin),
           ),
         );
         const verbs = offered.filter((_, i) => permitted[i]?.allowed);
@@ -167,7 +173,7 @@ export class SelfSubjectReviews {
     }
     const { eventKind } = this.#registry;
     return eventKind
-      ? this.#reviewKind(eventKind, verb, { subresource: '', name: '' }, caller, origin)
+      ? this.#reviewKind(eventKind, verb, wholeKind, caller, origin)
       : denied('no such resource is served');
   }
 
@@ -183,14 +189,12 @@ export class SelfSubjectReviews {
     if (attributes.group === '' && attributes.resource !== '*') {
       return this.#reviewCore(attributes, caller, origin);
     }
-    const groups = attributes.resource === '*' ? ['*', ''] : ['*'];
-    if (attributes.group !== this.#registry.group && !groups.includes(attributes.group)) {
-      return denied('no such API group is served');
-    }
-    const kinds =
-      attributes.resource === '*'
-        ? this.#registry.kinds
-        : this.#registry.kinds.filter(({ resource }) => resource === attributes.resource);
+    const every = attributes.resource === '*' ? ['*', ''] : ['*'];
+    const isOfGroup = ({ group }: AnyKind) =>
+      group === attributes.group || every.includes(attributes.group);
+    const served = this.#registry.kinds.filter(isOfGroup);
+    if (served.length === 0) return denied('no such API group is served');
+    const kinds = served.filter(({ resource }) => ['*', resource].includes(attributes.resource));
     if (kinds.length === 0) return denied('no such resource is served');
     for (const kind of kinds) {
       for (const verb of attributes.verb === '*' ? kind.verbs : [attributes.verb]) {
@@ -204,7 +208,7 @@ export class SelfSubjectReviews {
   #reviewKind(
     kind: AnyKind,
     verb: string,
-    scope: Pick<z.infer<typeof Resource>, 'subresource' | 'name'>,
+    scope: ReviewScope,
     caller: Caller,
     origin: RequestOrigin,
   ): Awaitable<AccessReviewResult> {
@@ -217,7 +221,7 @@ export class SelfSubjectReviews {
   #requestInfoFor(
     kind: AnyKind,
     verb: string,
-    { subresource, name }: Pick<z.infer<typeof Resource>, 'subresource' | 'name'>,
+    { namespace, subresource, name }: ReviewScope,
   ): ResourceRequestInfo | undefined {
     if (name !== '' && name !== '~' && !(name.length <= 253 && nameGrammar.test(name))) {
       return undefined;
@@ -225,12 +229,15 @@ export class SelfSubjectReviews {
     if (name === '~' && kind.resource !== 'accounts' && kind.resource !== 'sessions') {
       return undefined;
     }
+    const isInNamespace = kind.scope === 'Namespaced' && namespace !== '';
+    if (isInNamespace && !isNamespace(namespace)) return undefined;
     const base = {
       type: 'resource' as const,
       kind,
       view: hubOf(kind),
       representation: wholeIn(hubOf(kind)),
       query: emptyQuery,
+      ...(isInNamespace && { namespace }),
     };
     const action = this.#registry
       .actionsOn(kind, subresource)
@@ -283,11 +290,18 @@ async function readReview(req: ApiRequest, kind: string): Promise<ReviewBody> {
     return { body, spec: body.spec };
   }
   const { raw, ...body } = unwrap(await readBytes(req, maxBodySize));
-  return {
-    body,
-    spec: kind === 'SelfSubjectAccessReview' ? specOf(fieldsOf(raw).get(2)) : undefined,
-  };
+  const bytes = fieldsOf(raw).get(2);
+  if (kind === 'SelfSubjectAccessReview') return { body, spec: specOf(bytes) };
+  if (kind !== 'SelfSubjectRulesReview' || !bytes) return { body, spec: undefined };
+  return { body, spec: { namespace: textOf(fieldsOf(bytes), 1) } };
 }
+
+/** Everything of a kind. */
+const wholeKind: ReviewScope = { namespace: '', subresource: '', name: '' };
+
+/** Returns the namespace that a SelfSubjectRulesReview asks about; empty for all of them. */
+const namespaceIn = (spec: unknown): string =>
+  isRecord(spec) && typeof spec.namespace === 'string' ? spec.namespace : '';
 
 const resourceFields = ['namespace', 'verb', 'group', 'version', 'resource', 'subresource', 'name'];
 

@@ -220,8 +220,10 @@ async function openStore(context: StartContext, { baseURL }: Endpoint): Promise<
   const { options, component, keys, log, authorizer, disposables } = context;
   const { kinds, actions = [], storage } = options;
   const registry = new Registry(kinds, actions);
-  const versions = await StoredVersions.open(storage, registry);
-  if (storage.readsInProcess) disposables.add(advanceInBackground(versions, log));
+  for (const group of registry.groups) {
+    const versions = await StoredVersions.open(storage, registry, group);
+    if (storage.readsInProcess) disposables.add(advanceInBackground(versions, log));
+  }
   const watchCache = new WatchCache(storage, kinds, log);
   const settings = {
     component,
@@ -305,7 +307,7 @@ function createServer(context: StartContext, store: Store, { baseURL }: Endpoint
     release: options.release ?? '0.0.0',
     description: {
       title: component,
-      description: `The API ${store.registry.apiVersion}.`,
+      description: `The API ${store.registry.groups.map(({ apiVersion }) => apiVersion).join(', ')}.`,
       ...options.description,
       securitySchemes: authenticators.length > 0 ? { bearer } : {},
     },

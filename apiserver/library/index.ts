@@ -41,6 +41,7 @@ export {
   withTransitionTimes,
 } from '../../registry/schema/conditions.js';
 export { atomicObject, mapList, setList } from '../../registry/schema/list-type.js';
+export { namespacedName } from '../../registry/schema/namespaced-name.js';
 export { describePattern, lineOfText } from '../../registry/schema/pattern.js';
 export { type SecretStorage, secret } from '../../registry/schema/secret-schema.js';
 export { fromTimestamp, toTimestamp } from '../../registry/schema/timestamp.js';

@@ -19,7 +19,10 @@ export interface ApiServerOptions extends ServedOptions, AccessOptions, Observed
 
 /** What a server serves. */
 interface ServedOptions {
-  /** The kinds, all of one API group and version. */
+  /**
+   * The kinds, of one API group or of several: the first one is also served below `/api`, and gives
+   * annotations of audit events their prefix.
+   */
   readonly kinds: readonly AnyKind[];
   /** The store, which is closed with the server, or when the start fails. */
   readonly storage: Storage;

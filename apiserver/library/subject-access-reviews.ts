@@ -143,12 +143,13 @@ class Reviews {
 const collections: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection']);
 
 /** Returns the ResourceAttributes of a request without its name. An action is a subresource. */
-function resourceOf({ action, kind, verb, subresource }: AuthorizationAttributes) {
+function resourceOf({ action, kind, verb, namespace, subresource }: AuthorizationAttributes) {
   return {
     verb: verb ?? (subresource === undefined ? action : 'create'),
     group: kind?.group,
     version: kind?.version,
     resource: kind?.resource,
+    ...(namespace !== undefined && { namespace }),
     ...(subresource !== undefined && { subresource }),
   };
 }

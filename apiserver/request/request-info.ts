@@ -24,6 +24,8 @@ export interface ResourceRequestInfo {
   readonly verb: Verb;
   /** As in the path; `~` until the caller is known. */
   name?: string;
+  /** As in the path; absent for a kind without namespaces, and for a list or watch of all. */
+  readonly namespace?: string;
   readonly action?: Action;
   /** The last part of the path: an action's, or `status` of a kind that serves it. */
   readonly subresource?: string;
@@ -40,7 +42,7 @@ export interface ResourceRequestInfo {
 export const statusOf = ({ action, subresource }: ResourceRequestInfo): 'status' | undefined =>
   !action && subresource === 'status' ? subresource : undefined;
 
-/** A parsed request for one object. */
+/** A parsed request for one object; `namespacedName` returns the name for the store. */
 export interface ObjectRequestInfo extends ResourceRequestInfo {
   name: string;
 }
@@ -119,7 +121,8 @@ export function parseRequest(
   if (mount) {
     const rest = path.slice(mount.root.length);
     const { accept } = request.headers;
-    return parseResource(method, rest, query, { registry, version: mount.version, accept });
+    const { group, version } = mount;
+    return parseResource(method, rest, query, { registry, group, version, accept });
   }
   const eventKind = eventsPaths.includes(path) && registry.eventKind;
   if (eventKind) return parseEvents(method, eventKind, query, request.headers.accept);
@@ -194,8 +197,47 @@ const watchPrefix = /^watch\/(?!watch\/)/;
 /** Where a request for objects goes, and what it accepts. */
 interface Addressed {
   readonly registry: Registry;
+  readonly group: string;
   readonly version: string;
   readonly accept: string | undefined;
+}
+
+/** The part of a path that names a namespace, before a resource in it (Kubernetes API conventions). */
+const namespacePrefix = /^namespaces\/([^/]*)\/(.+)$/;
+/** A label of RFC 1123. */
+const namespaceName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** Reports whether a text can be the name of a namespace. */
+export const isNamespace = (text: string): boolean => namespaceName.test(text);
+
+/** The verbs of all namespaces at once. */
+const acrossNamespaces: readonly string[] = ['list', 'watch'];
+
+/** Throws 404 for a path with a namespace of a kind without, or the other way round; 400 or 405. */
+function checkNamespace(kind: AnyKind, namespace: string | undefined, isForObject: boolean): void {
+  const isNamespaced = kind.scope === 'Namespaced';
+  if (namespace !== undefined ? !isNamespaced : isNamespaced && isForObject) throw noSuchPath();
+  if (namespace !== undefined && !isNamespace(namespace)) {
+    throw badRequest('the namespace in the path must be a lower case RFC 1123 label');
+  }
+}
+
+/** Returns the verb of a request for an object or a collection; throws 405 for one that is not served. */
+function servedVerb(
+  kind: AnyKind,
+  method: string,
+  query: Query,
+  isForObject: boolean,
+  namespace: string | undefined,
+): Verb {
+  const verb = verbOf(method, isForObject, isWatch(query));
+  const isOfAll = kind.scope === 'Namespaced' && namespace === undefined;
+  const isServed = verb && kind.verbs.includes(verb);
+  if (isServed && (!isOfAll || acrossNamespaces.includes(verb))) return verb;
+  const methods = isOfAll
+    ? withHead(kind.verbs.includes('list') ? ['GET'] : [])
+    : allowed(kind, isForObject);
+  throw methodNotAllowed(verb ?? method.toLowerCase(), kind, methods);
 }
 
 function parseResource(
@@ -207,24 +249,24 @@ function parseResource(
   if (method === 'GET' && watchPrefix.test(rest)) {
     return parseResource(method, rest.replace(watchPrefix, ''), withWatch(query), addressed);
   }
-  const { registry, version, accept } = addressed;
-  const [resource = '', name, subresource, ...more] = rest.split('/');
-  const kind = registry.kindOf(resource);
+  const { registry, group, version, accept } = addressed;
+  const [, namespace, below = rest] = namespacePrefix.exec(rest) ?? [];
+  const [resource = '', name, subresource, ...more] = below.split('/');
+  const kind = registry.kindOf(resource, group);
   if (!kind || more.length > 0 || name === '' || subresource === '') throw noSuchPath();
   if (name !== undefined && name !== '~' && !isName(name)) throw notFound(kind, name);
   if (name === '~' && kind.resource !== 'accounts' && kind.resource !== 'sessions') {
     throw notFound(kind, name);
   }
+  checkNamespace(kind, namespace, name !== undefined);
+  const inNamespace = namespace !== undefined && { namespace };
   if (subresource === 'status' && kind.hasStatusSubresource) {
-    return parseStatus(method, kind, name!, query, addressed);
+    return { ...parseStatus(method, kind, name!, query, addressed), ...inNamespace };
   }
   if (subresource !== undefined) {
-    return parseAction(method, kind, name!, subresource, query, addressed);
+    return { ...parseAction(method, kind, name!, subresource, query, addressed), ...inNamespace };
   }
-  const verb = verbOf(method, name !== undefined, isWatch(query));
-  if (!verb || !kind.verbs.includes(verb)) {
-    throw methodNotAllowed(verb ?? method.toLowerCase(), kind, allowed(kind, name !== undefined));
-  }
+  const verb = servedVerb(kind, method, query, name !== undefined, namespace);
   const view = viewIn(kind, version)!;
   return {
     type: 'resource',
@@ -232,6 +274,7 @@ function parseResource(
     view,
     verb,
     ...(name !== undefined && { name }),
+    ...inNamespace,
     query,
     representation: negotiateRepresentation(accept, verb, query, view),
   };

@@ -74,6 +74,7 @@ export const CallerMetadata = z.object({
 /** The metadata of a response (docs/design/api.md#objects). */
 export const Metadata = CallerMetadata.extend({
   name: z.string().describe('Name of the object, unique among its kind.'),
+  namespace: z.string().optional().describe('The namespace in which its name is unique.'),
   generateName: z
     .string()
     .optional()

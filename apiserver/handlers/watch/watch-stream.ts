@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ApiServerMetrics } from '../../../observability/metrics/api-server-metrics.js';
-import { EncodedObject, isLive } from '../../../registry/encoded-object.js';
+import { EncodedObject, isLive, objectKey } from '../../../registry/encoded-object.js';
 import type { AnyKind, Caller } from '../../../registry/kind.js';
 import { minuteMs } from '../../../registry/schema/units.js';
 import { type StatusError, unavailable } from '../../../registry/status/status.js';
@@ -8,13 +8,13 @@ import { toStatusError } from '../../../registry/status/storage-errors.js';
 import type { Store } from '../../../registry/store/store.js';
 import type { WatchCacheEvent } from '../../../registry/watchcache/event.js';
 import type { Subscription } from '../../../registry/watchcache/watch-cache.js';
-import { type Revision, startAfter } from '../../../storage/storage.js';
+import { type Range, type Revision, startAfter } from '../../../storage/storage.js';
 import type { Authorization } from '../../chain/authorization.js';
 import { qualifiedResource } from '../../chain/metrics.js';
 import type { Representation } from '../../codec/representation.js';
 import { keepOpen } from '../../http/keep-open.js';
 import type { ApiResponse, AuthorizedResourceRequest } from '../../http/message.js';
-import { rangeOf } from '../list.js';
+import { rangeOf, selectedName } from '../requested-range.js';
 import { staleRevision } from '../resource-version.js';
 import { type WaitingEvent, WaitingEvents } from './waiting-events.js';
 import type { WatchAuthority } from './watch-authority.js';
@@ -73,8 +73,8 @@ export class WatchStream {
     this.#res = res;
     this.#authority = authority;
     this.#metrics = metrics;
-    const range = rangeOf(this.#kind, authorized.owner, options.selector.name);
-    this.#prefix = range.start.slice(`objects/${this.#kind.resource}/`.length);
+    const range = this.#range;
+    this.#prefix = range.start.slice(objectKey(this.#kind, '').length);
     this.#exactName = range.end === `${range.start}!` ? this.#prefix : undefined;
   }
 
@@ -132,6 +132,10 @@ export class WatchStream {
     this.#close();
   }
 
+  get #range(): Range {
+    const { requestInfo } = this.#authorized;
+    return rangeOf(this.#authorized, selectedName(requestInfo, this.#options.selector.name));
+  }
   get #kind(): AnyKind {
     return this.#authorized.requestInfo.kind;
   }
@@ -182,7 +186,7 @@ export class WatchStream {
         this.#bookmarkObject(revision, { 'k8s.io/initial-events-end': 'true' }),
       );
     }
-    this.#subscription = this.#store.watchCache.subscribe(this.#kind.resource, revision, {
+    this.#subscription = this.#store.watchCache.subscribe(this.#kind.storageName, revision, {
       event: (event) => this.#onEvent(event),
       ready: async () => {
         await this.#delivering;
@@ -201,7 +205,7 @@ export class WatchStream {
    */
   async #sendExisting(): Promise<Revision> {
     let at: Revision | undefined;
-    const fullRange = rangeOf(this.#kind, this.#authorized.owner, this.#options.selector.name);
+    const fullRange = this.#range;
     for (let range = fullRange; ; ) {
       const page = await toStatusError(
         this.#store.storage.list(range, { limit: 500, ...(at !== undefined && { at }) }),

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiServerMetrics } from '../../../observability/metrics/api-server-metrics.js';
 import type { AuthorityChanges } from '../../../registry/authority-changes.js';
 import type { Caller } from '../../../registry/kind.js';
+import { plainName } from '../../../registry/schema/namespaced-name.js';
 import type { Store } from '../../../registry/store/store.js';
 import type { Authorization } from '../../chain/authorization.js';
 import { requestLabels } from '../../chain/metrics.js';
@@ -68,7 +69,7 @@ export class Watcher {
     const { authorized } = req;
     const options = parseWatchOptions(
       authorized.requestInfo,
-      authorized.target?.name ?? authorized.requestInfo.name,
+      authorized.target ? plainName(authorized.target.name) : authorized.requestInfo.name,
       this.#store.settings.limits.watchTimeout,
     );
     if (asksForWebSocket(req)) return this.#encoder.send(req, res, 200, empty);

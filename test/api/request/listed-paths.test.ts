@@ -11,8 +11,9 @@ beforeAll(async () => {
 });
 afterAll(stopAll);
 
+const mainGroup = { name: 'id.vestibule.org', versions: [{ version: 'v1beta1' }] };
 const paths = new ApiPaths(
-  { group: 'id.vestibule.org', versions: [{ version: 'v1beta1' }] },
+  { groups: [mainGroup], mainGroup },
   apiDescription.documents!.map(({ name }) => name),
 );
 const roots = paths.mounts.map(({ root }) => root);
