@@ -163,12 +163,14 @@ export interface Transaction {
     value: string,
   ): Promise<ObjectOf<K> | undefined>;
   /**
-   * Returns all objects of a kind, or those that `matches` accepts, at most about 90 in one commit. The
-   * commit checks that none of them has changed or is gone, and that no object of the kind was written.
+   * Returns all objects of a kind, or those that `matches` accepts, at most about 90 in one commit; of
+   * one owner or namespace if `part` names it. The commit checks that none of them has changed or is
+   * gone, and that no object of the kind, or of the part, was written.
    */
   list<K extends AnyKind>(
     kind: K,
     matches?: (object: ObjectOf<K>) => boolean,
+    part?: string,
   ): Promise<ObjectOf<K>[]>;
   /** Creates an object; the fields that `tracker` applies have an owner. */
   create<K extends AnyKind>(

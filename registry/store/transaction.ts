@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Check, Entry, Page, Range, RangeCheck, Write } from '../../storage/storage.js';
+import {
+  type Check,
+  type Entry,
+  type Page,
+  type Range,
+  type RangeCheck,
+  limits as storeLimits,
+  type Write,
+} from '../../storage/storage.js';
 import type { OutcomeAuthorizer } from '../call-facts.js';
 import {
   type EncodedObject,
@@ -114,12 +122,13 @@ export class StoreTransaction implements Transaction {
   async list<K extends AnyKind>(
     kind: K,
     matches: (object: any) => boolean = () => true,
+    part?: string,
   ): Promise<ObjectOf<K>[]> {
-    const { start: key, end } = objectsRange(kind);
+    const { start: key, end } = objectsRange(kind, part);
     const { entries, revision: is } = await this.#source.list({ start: key, end });
     if (!this.#listed.has(key)) this.#listed.set(key, { key, end, is });
-    const own = [...this.#staged.values()].filter((staged) => staged.kind === kind);
-    const found = own.flatMap(({ object }) => (object && matches(object) ? [object] : []));
+    const own = [...this.#staged].filter(([staged]) => staged >= key && staged < end);
+    const found = own.flatMap(([, { object }]) => (object && matches(object) ? [object] : []));
     for (const entry of entries) {
       if (this.#staged.has(entry.key) || !isLive(entry, this.#call.now)) continue;
       const { object } = encodedObjectOf(kind, entry);
@@ -314,6 +323,12 @@ export class StoreTransaction implements Transaction {
     const { limits } = this.#call.settings;
     const objects = stagedWrites(this.#staged, this.#registry, limits);
     const writes = [...this.#rawWrites.values(), ...objects.writes];
+    if (writes.length > 0 && this.#listed.size > 0 && checks.length > storeLimits.checks) {
+      throw new Error(
+        `a commit cannot check ${checks.length} objects, only ${storeLimits.checks}: give tx.list a ` +
+          'function that chooses fewer',
+      );
+    }
     return { part: mergeParts({ checks, writes }, this.#parts), written: objects.written };
   }
 

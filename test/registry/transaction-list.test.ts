@@ -107,5 +107,10 @@ describe.each(stores)('a list of a transaction on %s', (store) => {
       return namesOf(some);
     });
     expect(found).toEqual(['big']);
+    const all = change(async (tx) => {
+      const { length } = await tx.list(Thing);
+      await tx.create(Thing, { metadata: { name: 'all' }, spec: { size: length } });
+    });
+    await expect(all).rejects.toThrow('a commit cannot check 125 objects, only 100: give tx.list');
   });
 });

@@ -199,8 +199,10 @@ export class GarbageCollector {
       return finalizer === orphan || one.blockOwnerDeletion === true;
     };
     for (const dependents of this.#store.registry.kinds) {
-      const awaited = await tx.list(dependents, (object) =>
-        referencesOf(dependents, object).some((one) => isAwaited(object, one)),
+      const awaited = await tx.list(
+        dependents,
+        (object) => referencesOf(dependents, object).some((one) => isAwaited(object, one)),
+        dependents.scope === 'Namespaced' ? metadata.namespace : undefined,
       );
       if (awaited.length > 0) return Date.now() + retryMs;
     }
