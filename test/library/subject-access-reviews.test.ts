@@ -2,9 +2,12 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { createServer as createSecure, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
+import { z } from 'zod';
 import {
   type ApiServer,
+  type ApiServerOptions,
   createLog,
+  kindsOf,
   type SubjectAccessReviewOptions,
   subjectAccessReviews,
 } from '../../apiserver/library/index.js';
@@ -45,9 +48,9 @@ const handle: Parameters<typeof createServer>[1] = async (request, response) => 
     return respond(404, '{}');
   }
   const { user, resourceAttributes, nonResourceAttributes } = review.spec;
-  const { verb, group, version, resource, subresource, name } = resourceAttributes ?? {};
+  const { verb, group, version, resource, subresource, namespace, name } = resourceAttributes ?? {};
   const question = resourceAttributes
-    ? `${user} ${verb} ${[resource, subresource].filter(Boolean).join('/')}${name ? ` ${name}` : ''}`
+    ? `${user} ${verb} ${[resource, subresource].filter(Boolean).join('/')}${name ? ` ${name}` : ''}${namespace ? ` in ${namespace}` : ''}`
     : `${user} ${nonResourceAttributes.verb} ${nonResourceAttributes.path}`;
   asked.push(question);
   if (resourceAttributes) expect([group, version]).toEqual(['wardle.example.com', 'v1alpha1']);
@@ -86,8 +89,12 @@ const pass = (milliseconds: number): void => {
 
 const lines: string[] = [];
 const log = createLog('warn', { write: (line) => lines.push(String(line)) > 0 });
-const start = (options: SubjectAccessReviewOptions = {}): Promise<ApiServer> =>
+const start = (
+  options: SubjectAccessReviewOptions = {},
+  more: Partial<ApiServerOptions> = {},
+): Promise<ApiServer> =>
   fishery.start({
+    ...more,
     certificate: serving,
     requestHeader: { ca: proxies.cert },
     metrics: true,
@@ -160,6 +167,38 @@ test('a role for one name permits that name alone', async () => {
     ].map(async (path) => (await ask(server.url + path, as('ada'))).code),
   );
   expect(codes).toEqual([200, 404, 403, 200, 403]);
+});
+
+test('a review has the namespace, and a role in one permits nothing in others', async () => {
+  const Pond = kindsOf({ group: 'wardle.example.com', version: 'v1alpha1' })({
+    kind: 'Pond',
+    resource: 'ponds',
+    scope: 'Namespaced',
+    description: 'Where fish are.',
+    verbs: ['get', 'list', 'create'],
+    spec: z.object({}),
+    status: z.object({}),
+    columns: {},
+  });
+  permits = (question) => question.endsWith(' in north');
+  const { url } = await start({}, { kinds: [Pond] });
+  const root = `${url}/apis/wardle.example.com/v1alpha1`;
+  const body = { metadata: { name: 'n' }, spec: {} };
+  const send = async (path: string, question: Question = {}): Promise<number> =>
+    (await ask(`${root}/${path}`, { ...question, ...as('ada') })).code;
+  const codes = [
+    await send('namespaces/north/ponds', { method: 'POST', body }),
+    await send('namespaces/north/ponds'),
+    await send('namespaces/north/ponds/n'),
+    await send('namespaces/south/ponds', { method: 'POST', body }),
+    await send('namespaces/south/ponds'),
+    await send('namespaces/south/ponds/n'),
+    await send('ponds'),
+  ];
+  expect(codes).toEqual([201, 200, 200, 403, 403, 404, 403]);
+  expect(asked).toContain('ada get ponds n in north');
+  expect(asked).toContain('ada list ponds in south');
+  expect(asked).toContain('ada list ponds');
 });
 
 test('a refusal has the reason of the cluster', async () => {
