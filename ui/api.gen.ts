@@ -22,6 +22,7 @@ export interface AccessRequest {
       status: 'True' | 'False' | 'Unknown';
       reason: string;
       message: string;
+      observedGeneration?: number;
       lastTransitionTime: string;
     }[];
   };
@@ -112,6 +113,7 @@ export interface ClaimsProvider {
       status: 'True' | 'False' | 'Unknown';
       reason: string;
       message: string;
+      observedGeneration?: number;
       lastTransitionTime: string;
     }[];
   };
@@ -313,6 +315,7 @@ export interface MockMessage {
       status: 'True' | 'False' | 'Unknown';
       reason: string;
       message: string;
+      observedGeneration?: number;
       lastTransitionTime: string;
     }[];
   };
@@ -372,6 +375,7 @@ export interface Passkey {
       status: 'True' | 'False' | 'Unknown';
       reason: string;
       message: string;
+      observedGeneration?: number;
       lastTransitionTime: string;
     }[];
   };
@@ -432,6 +436,7 @@ export interface Policy {
       status: 'True' | 'False' | 'Unknown';
       reason: string;
       message: string;
+      observedGeneration?: number;
       lastTransitionTime: string;
     }[];
   };

@@ -7,6 +7,12 @@ const Condition = z.object({
   status: z.enum(['True', 'False', 'Unknown']).describe('The status of the condition.'),
   reason: z.string().describe('The reason as an identifier.'),
   message: z.string().describe('A description of the state.'),
+  observedGeneration: z
+    .number()
+    .int()
+    .nonnegative()
+    .optional()
+    .describe('The metadata.generation that the condition is about.'),
   lastTransitionTime: z.string().datetime().describe('When the status last changed.'),
 });
 
