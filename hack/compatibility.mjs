@@ -25,6 +25,11 @@ const controllerRuntimeVersion = found(
   'hack/tools/controller-runtime/go.mod',
   /controller-runtime (v\S+)/,
 );
+const operatorVersions = [
+  `controller-runtime ${controllerRuntimeVersion}`,
+  `kopf ${found('hack/tools/python-clients/requirements.txt', /^kopf==(\S+)/m)}`,
+  `Java Operator SDK ${found('hack/tools/java-operator-sdk/pom.xml', /operator-framework<\/artifactId>\s*<version>([^<]+)/)}`,
+];
 const fluxVersion = found('hack/tools/flux-apply/go.mod', /fluxcd\/pkg\/ssa (v\S+)/);
 const argoVersion = found('hack/tools/argo-apply/go.mod', /argoproj\/gitops-engine (v\S+)/);
 const terraformVersion = found(
@@ -55,6 +60,11 @@ const clients = [
     name: `controller-runtime ${controllerRuntimeVersion}`,
     columnOf: () => 'works',
     isAbout: ({ around }) => /^controller-runtime/.test(around[0] ?? ''),
+  },
+  {
+    name: `Operators that own a kind of the library: ${operatorVersions.join(', ')}`,
+    columnOf: ({ around }) => / on (\w+)$/.exec(around[0] ?? '')?.[1],
+    isAbout: ({ suite }) => suite === 'operators',
   },
   {
     name: `Flux: github.com/fluxcd/pkg/ssa ${fluxVersion}`,

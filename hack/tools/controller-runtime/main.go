@@ -2,7 +2,8 @@
 //
 //	controller-runtime KUBECONFIG FEATURE
 //
-// It prints what it saw, one fact a line, and exits with 1 if a call failed that should not have.
+// It prints what it saw, one fact a line, and exits with 1 if a call failed that should not have. The feature
+// operator goes on until a signal, and logs on standard error.
 package main
 
 import (
@@ -11,7 +12,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,6 +28,7 @@ var features = map[string]func(context.Context, manager.Manager) error{
 	"index":            findByIndex,
 	"create-or-update": createOrUpdate,
 	"patch":            patchStale,
+	"operator":         operate,
 }
 
 func main() {
@@ -45,10 +47,11 @@ func run(args []string) error {
 		return err
 	}
 	config.QPS, config.Burst = 100, 100
-	log.SetLogger(logr.Discard())
+	log.SetLogger(funcr.New(func(prefix, args string) { fmt.Fprintln(os.Stderr, prefix, args) }, funcr.Options{}))
 	scheme := runtime.NewScheme()
 	scheme.AddKnownTypes(groupVersion, &Group{}, &GroupList{})
 	addMetadata(scheme)
+	addPonds(scheme)
 	m, err := manager.New(config, manager.Options{
 		Scheme:  scheme,
 		Metrics: metricsserver.Options{BindAddress: "0"},
