@@ -45,7 +45,7 @@ export function forbiddenError(
       ...(isOfPage(caller)
         ? refusalDetails(decision)
         : decision.name && { policyDecision: decision.name }),
-      ...(caller.type === 'Account' && decision.stepUp && { methods: decision.stepUp.methods }),
+      ...(decision.stepUp && { methods: decision.stepUp.methods }),
     }),
     decision,
   );

@@ -231,8 +231,7 @@ function withName(
 ): Decision {
   const { alternatives = [] } = response;
   const hint = describeAlternatives(alternatives);
-  const former = (caller.type === 'Account' && caller.methods) || [];
-  const stepUp = stepUpOf(alternatives, former);
+  const stepUp = caller.type === 'Account' && stepUpOf(alternatives, caller.methods);
   return name === undefined
     ? response
     : { ...response, name, ...(hint && { hint }), ...(stepUp && { stepUp }) };
@@ -244,7 +243,7 @@ function withName(
  */
 function stepUpOf(
   alternatives: readonly Alternative[],
-  former: readonly string[],
+  former: readonly string[] = [],
 ): StepUp | undefined {
   const signIns = alternatives.flatMap(({ changes: [first, ...others] }) =>
     first?.fact === 'SignIn' && others.length === 0 ? [first] : [],

@@ -91,7 +91,7 @@ export interface DecisionSummary {
   readonly name?: string;
   /** For clients without pages: how a refused request would be permitted, as a sentence. */
   readonly hint?: string;
-  /** The sign-in with which alone a refused request would be permitted. */
+  /** For a caller who signed in: the sign-in with which alone a refused request would be permitted. */
   readonly stepUp?: StepUp;
   /** The Groups that alone would permit it, if the request asked for them (`explain`). */
   readonly groups?: readonly string[];

@@ -153,6 +153,23 @@ describe.each(stores)('step-up, on %s', (store) => {
     await withRule('');
   });
 
+  test('a sign-in in progress is not asked for another one', async () => {
+    const { tab } = await signIn(service, address());
+    const strong = 'unless { context.assurance == "phr" };';
+    await withRule(
+      `forbid (principal is Browser, action == Action::"interactions/consent", resource) ${strong}\n` +
+        `forbid (principal is Account, action == Action::"list", resource is Session) ${strong}`,
+    );
+    const { I } = await begin(service, { tab, parameters: { prompt: 'consent' } });
+    const { details } = await tab
+      .post(`${I}/consent`, { spec: { scopes: ['openid'] } })
+      .fails(403, 'Forbidden');
+    expect(details).not.toHaveProperty('methods');
+    const ofAccount = await tab.get('sessions').fails(403, 'Forbidden');
+    expect(ofAccount.details!.methods).toEqual(['Passkey']);
+    await withRule('');
+  });
+
   test('a rule that wants a recent sign-in is met by any method, and asks once', async () => {
     const email = address();
     const { tab } = await signIn(service, email);
