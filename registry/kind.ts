@@ -309,6 +309,8 @@ interface KindAccess {
   owner?: 'metadata.name' | `spec.${string}` | `status.${string}`;
   /** Reports whether a caller holds the object, as a browser by its cookie; for others it is 404. */
   heldBy?: (caller: Caller, name: string) => boolean;
+  /** Returns the name that `~` means for a caller: 401 without one, and 404 for kinds without this. */
+  ownName?: (caller: Caller) => string | undefined;
   /** Other sites' pages may read it without credentials, if policy permits that. */
   isPublic?: boolean;
   /** The service generates the name; a create with a name is refused. */

@@ -133,10 +133,9 @@ export const decideFor = (
 ): Decision =>
   isUnrecorded ? authorizer.decideQuietly(attributes) : authorizer.decide(attributes, recorded);
 
-/** Returns the name that `~` means: the Account or Session of the caller; throws 401 without one. */
+/** Returns the name that `~` means for the caller; throws 401 without one. */
 export function ownName({ kind }: ResourceRequestInfo, caller: Caller): string {
-  if (caller.type !== 'Account') throw unauthorized();
-  const name = kind.resource === 'sessions' ? caller.session : caller.account;
+  const name = kind.ownName?.(caller);
   if (name === undefined) throw unauthorized();
   return name;
 }

@@ -226,7 +226,7 @@ export class SelfSubjectReviews {
     if (name !== '' && name !== '~' && !(name.length <= 253 && nameGrammar.test(name))) {
       return undefined;
     }
-    if (name === '~' && kind.resource !== 'accounts' && kind.resource !== 'sessions') {
+    if (name === '~' && !kind.ownName) {
       return undefined;
     }
     const isInNamespace = kind.scope === 'Namespaced' && namespace !== '';

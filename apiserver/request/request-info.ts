@@ -255,7 +255,7 @@ function parseResource(
   const kind = registry.kindOf(resource, group);
   if (!kind || more.length > 0 || name === '' || subresource === '') throw noSuchPath();
   if (name !== undefined && name !== '~' && !isName(name)) throw notFound(kind, name);
-  if (name === '~' && kind.resource !== 'accounts' && kind.resource !== 'sessions') {
+  if (name === '~' && !kind.ownName) {
     throw notFound(kind, name);
   }
   checkNamespace(kind, namespace, name !== undefined);

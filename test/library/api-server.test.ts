@@ -107,6 +107,44 @@ test('a token names the operator, and no token is refused', async () => {
   expect(() => bearerToken('short', { user: 'one' })).toThrow('at least 16 characters');
 });
 
+/** A kind with an object for each user. */
+const Boat = defineKind({
+  kind: 'Boat',
+  resource: 'boats',
+  description: 'What a user has.',
+  verbs: ['get', 'create', 'delete'],
+  ownName: (caller) => (caller.type === 'ClusterUser' ? caller.user : undefined),
+  spec: z.object({}),
+  status: z.object({}),
+  columns: {},
+});
+
+test('`~` is the object that a kind names for a caller', async () => {
+  const { url, store } = await start({
+    kinds: [Boat, Flunder],
+    authenticators: [
+      ({ request: { headers } }) => {
+        const user = headers.authorization?.replace('Bearer ', '');
+        return user === undefined ? undefined : { type: 'ClusterUser', user, groups: [] };
+      },
+    ],
+  });
+  await store.systemCall().change((tx) => tx.create(Boat, { metadata: { name: 'ada' }, spec: {} }));
+  const boats = '/apis/wardle.example.com/v1alpha1/boats';
+  const ada = { Authorization: 'Bearer ada' };
+  expect([
+    await ask(`${url}${boats}/~`, ada),
+    await ask(`${url}${boats}/~`, { Authorization: 'Bearer bob' }),
+    await ask(`${url}${boats}/~`),
+    await ask(`${url}${path}/~`, ada),
+  ]).toMatchObject([
+    [200, { kind: 'Boat', metadata: { name: 'ada' } }],
+    [404, { details: { name: 'bob' } }],
+    [401, {}],
+    [404, { details: { name: '~' } }],
+  ]);
+});
+
 test('an authorizer decides', async () => {
   const { url } = await start({
     authorize: ({ action }) => ({ allowed: action === 'get', reasons: [] }),

@@ -31,6 +31,7 @@ export const Account = defineKind({
   shortNames: ['acct'],
   names: { v1alpha1: { 'spec.websiteURI': 'website', 'spec.timeZone': 'zoneinfo' } },
   owner: 'metadata.name',
+  ownName: (caller) => (caller.type === 'Account' ? caller.account : undefined),
   cached: true,
   nameSource: 'service',
   changeLimit: updateLimit,

@@ -33,6 +33,7 @@ export const Session = defineKind({
   resource: 'sessions',
   shortNames: ['sess'],
   owner: 'status.account',
+  ownName: (caller) => (caller.type === 'Account' ? caller.session : undefined),
   cached: true,
   nameSource: 'service',
   description: 'A browser in which an account is signed in.',
