@@ -45,7 +45,8 @@ export const interactionAuthenticator =
     const uid = verifiedCookie(services, presented, services.pages.cookies.interaction);
     if (!uid || nameOf(uid) !== presented.boundName) return undefined;
     services.signIns.noteActivity(presented.boundName);
-    return { type: 'Browser', interaction: presented.boundName };
+    const interaction = presented.boundName;
+    return { type: 'Browser', interaction, session: interaction, expires: Infinity };
   };
 
 const cacheSize = 20_000;

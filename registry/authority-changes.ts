@@ -1,8 +1,8 @@
 import type { Caller } from './caller.js';
 
 /**
- * Says when what an open request was permitted by could have changed: the account, its sessions, grants
- * and groups, or the policy. A replica knows each such change before any later event of a watch.
+ * Says when what an open request was permitted by could have changed, such as the caller's groups or
+ * the policy. A replica knows each such change before any later event of a watch.
  */
 export interface AuthorityChanges {
   /** Calls `listener` with each change, as the function that returns whether it concerns a caller. */

@@ -1,61 +1,61 @@
-/** The caller of a request; each request has exactly one. */
-export type Caller =
-  | { readonly type: 'Anonymous' }
-  /** A browser with the cookie of this interaction. */
-  | { readonly type: 'Browser'; readonly interaction: string }
-  | AccountCaller
-  /** A cluster user, authenticated by a trusted front proxy. */
-  | {
-      readonly type: 'ClusterUser';
-      readonly user: string;
-      readonly groups: readonly string[];
-      readonly uid?: string | undefined;
-      readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
-    }
-  | { readonly type: 'Client'; readonly client: string }
-  /** The service itself: workers, manifests, the provider. */
-  | { readonly type: 'System' };
-
-/** A signed-in person, by session cookie or by token. */
-export interface AccountCaller {
-  readonly type: 'Account';
-  readonly account: string;
-  /** The verified address, lower case: what Groups list. */
-  readonly email: string;
-  /** Its Groups, sorted by name. */
+/** What the server knows of a caller of any type: Kubernetes' user.Info, and what follows from it. */
+export interface CallerFacts {
+  /** The username in messages, audit events and access reviews; absent for one without a name. */
+  readonly user?: string;
+  /** Distinguishes users who had one name at different times. */
+  readonly uid?: string | undefined;
   readonly groups?: readonly string[];
-  /** Whether it is in Group `operators`. */
-  readonly operator: boolean;
+  /** Further attributes of the user, by name. */
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** The owner whose objects are its own, of kinds with an `owner`. */
+  readonly owner?: string;
+  /** Whether it runs the server: a refusal names the flag that sets the limit. */
+  readonly operator?: boolean;
+  /** The session of the page that it is; its watches are counted by it. */
   readonly session?: string;
+  /** Whether it presented an access token: a refusal may be a challenge (RFC 6750, RFC 9470). */
+  readonly byToken?: true;
   /**
-   * When the session ends, in milliseconds since the epoch; absent for a token, which has to be
-   * verified again to know.
+   * Until when it is known to be who it is, in milliseconds since the epoch; absent if its credential
+   * has to be verified again to know.
    */
   readonly expires?: number;
-  /** Whether it presented an access token (RFC 6750). */
-  readonly byToken?: true;
-  /** The time of the last proof, in seconds since the epoch. */
-  readonly authenticated?: number;
-  /** The time until which that proof is recent, in seconds since the epoch. */
-  readonly recentUntil?: number;
-  readonly methods?: readonly string[];
-  /** The acr of that proof. */
-  readonly assurance?: string;
-  /** When the account was created, in milliseconds since the epoch. */
-  readonly created?: number;
-  /** The number of passkeys of the account. */
-  readonly passkeys?: number;
-  /** For an operator: whether any operator has a passkey. */
-  readonly operatorsHavePasskeys?: boolean;
-  /** For an operator: whether any operator has a passkey that counts in full. */
-  readonly operatorsHaveFullPasskeys?: boolean;
 }
 
-/**
- * Returns a caller as others read it in an object: the name of an Account or of a cluster user,
- * otherwise its type.
- */
-export function authorName(caller: Caller): string {
-  if (caller.type === 'Account') return caller.account;
-  return caller.type === 'ClusterUser' ? caller.user : caller.type;
+/** The callers by type; kinds add theirs by declaration merging, with facts of their own. */
+export interface CallerTypes {
+  Anonymous: { readonly type: 'Anonymous' };
+  /** A user as a cluster names users: of a front proxy, a client certificate or a token. */
+  ClusterUser: {
+    readonly type: 'ClusterUser';
+    readonly user: string;
+    readonly groups: readonly string[];
+  };
+  /** The service itself: workers, manifests. */
+  System: { readonly type: 'System' };
+}
+
+/** The caller of a request; each request has exactly one. */
+export type Caller = CallerFacts & CallerTypes[keyof CallerTypes];
+
+/** The caller without a credential. */
+export const anonymous: Caller = { type: 'Anonymous' };
+
+/** UserInfo of authentication.k8s.io. */
+interface UserInfo {
+  readonly username: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra?: CallerFacts['extra'];
+}
+
+/** Returns the caller as Kubernetes names users; undefined for one without a name. */
+export function userInfo({ type, user, uid, groups = [], extra }: Caller): UserInfo | undefined {
+  if (user === undefined) return undefined;
+  return {
+    username: user,
+    ...(uid !== undefined && { uid }),
+    groups: type === 'ClusterUser' ? groups : [...groups, 'system:authenticated'],
+    ...(extra && { extra }),
+  };
 }

@@ -12,7 +12,7 @@ import type { Reader } from './reader.js';
 import type { FieldNames, ServedVersion } from './served-version.js';
 import type { Cause, DecisionSummary } from './status/status.js';
 
-export type { AccountCaller, Caller } from './caller.js';
+export type { Caller } from './caller.js';
 export type {
   KindObject,
   ManagedFieldsEntry,

@@ -206,10 +206,11 @@ describe('the structure', () => {
     expect(wrong).toEqual([]);
   });
 
+  const core = sources.filter(({ folder }) =>
+    ['apiserver', 'registry', 'storage'].includes(folder),
+  );
+
   test('the core of the API server knows no kind and no name of this service', () => {
-    const core = sources.filter(({ folder }) =>
-      ['apiserver', 'registry', 'storage'].includes(folder),
-    );
     const others = ['kinds', 'provider', 'policy', 'mail', 'i18n', 'cmd', 'ui'];
     expect(core.length).toBeGreaterThan(100);
     expect(
@@ -220,6 +221,26 @@ describe('the structure', () => {
       ),
     ).toEqual([]);
     expect(core.filter(({ text }) => text.includes(group)).map(({ path }) => path)).toEqual([]);
+  });
+
+  test('the core of the API server names no caller and no resource of this service', () => {
+    const inKinds = (line: RegExp): string[] =>
+      sources
+        .filter(({ folder }) => folder === 'kinds')
+        .flatMap(({ text }) => [...text.matchAll(line)].map(([, name]) => name!));
+    const callers = inKinds(/readonly type: '(\w+)';/g);
+    const resources = inKinds(/^ {2}resource: '(\w+)',$/gm);
+    expect(callers.sort()).toEqual(['Account', 'Browser', 'Client']);
+    expect(resources).toEqual(expect.arrayContaining(['accounts', 'sessions']));
+    const named = ({ path, text }: Source): string[] => {
+      const program = text.replaceAll(/\/\*[^]*?\*\//g, '');
+      return [...callers, ...resources]
+        .filter((name) => program.includes(`'${name}'`))
+        .map((name) => `${path} names '${name}'`);
+    };
+    expect(core.flatMap(named)).toEqual([]);
+    const { text } = core.find(({ path }) => path === 'registry/caller.ts')!;
+    expect(text).not.toMatch(/account|passkey|mail|interaction|sign-in/i);
   });
 
   test('packages that belong to one place stay there', () => {

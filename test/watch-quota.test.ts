@@ -9,7 +9,8 @@ test('a refusal of a watch counts under its setting, and names the flag to an op
   const refusals = new LimitRefusals();
   const quota = new WatchQuota({ ...limits, watchesOfPersons: 3 }, refusals);
   const opened = (account: string, session: string, operator: boolean): string => {
-    const caller: Caller = { type: 'Account', account, session, operator, email: 'a@test' };
+    const named = { user: account, owner: account, session, operator };
+    const caller: Caller = { type: 'ClusterUser', groups: [], ...named };
     try {
       quota.acquire(caller, '198.18.0.1');
       return 'opened';

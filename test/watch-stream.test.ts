@@ -36,7 +36,7 @@ function eventAt(revision: number, name: string): WatchCacheEvent {
 
 /** A watch by a token, whose checks the test answers. */
 async function openWatch() {
-  const caller: Caller = { type: 'Account', account: 'a', email: 'a@test', operator: false };
+  const caller: Caller = { type: 'ClusterUser', user: 'a', groups: [] };
   const checks: ((permitted: boolean) => void)[] = [];
   const check = (): Promise<Caller | undefined> =>
     new Promise((resolve) => {
@@ -138,10 +138,9 @@ test('what waits for a watch is bounded in number and bytes, never within a revi
 test('a watch is checked when it starts if something changed since its request came', async () => {
   let notice: Parameters<AuthorityChanges['subscribe']>[0] = () => {};
   const caller: Caller = {
-    type: 'Account',
-    account: 'a',
-    email: 'a@test',
-    operator: false,
+    type: 'ClusterUser',
+    user: 'a',
+    groups: [],
     expires: Date.now() + 3_600_000,
   };
   const store = {

@@ -76,8 +76,8 @@ export class AccessLog {
               subresource: resource.subresource,
             }
           : { type: requestInfo?.type }),
-        account: caller?.type === 'Account' ? caller.account : undefined,
-        client: caller?.type === 'Client' ? caller.client : req.clientName,
+        account: caller?.owner,
+        client: req.clientName,
         user: this.#userOf(req),
       },
       'request',

@@ -1,3 +1,4 @@
+import { userInfo } from '../../registry/caller.js';
 import type { Caller, Decision } from '../../registry/kind.js';
 import { signInEventOf } from '../../registry/sign-in-event.js';
 import { codes } from '../../registry/status/status.js';
@@ -88,24 +89,17 @@ function objectRef({ requestInfo }: ApiRequest): { objectRef?: unknown } {
 }
 
 /**
- * Returns the caller as an audit user. Accounts appear by name, never by address; the extra
- * attributes of a cluster user are omitted, because they may contain anything.
+ * Returns the caller as an audit user, never with an address; the extra attributes are omitted, because
+ * they may contain anything.
  */
 function userOf(caller: Caller | undefined, hide: Hide): Record<string, unknown> {
-  switch (caller?.type) {
-    case 'Account':
-      return {
-        username: caller.account,
-        uid: caller.account,
-        groups: [...(caller.groups ?? []), 'system:authenticated'],
-      };
-    case 'ClusterUser':
-      return { username: hide(caller.user), groups: caller.groups.map(hide) };
-    case 'Client':
-      return { username: `client:${caller.client}`, groups: ['system:authenticated'] };
-    default:
-      return { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+  if (caller?.type === 'ClusterUser') {
+    return { username: hide(caller.user), groups: caller.groups.map(hide) };
   }
+  const known = caller && userInfo(caller);
+  if (!known) return { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+  const { extra: _, ...user } = known;
+  return user;
 }
 
 /** Returns the annotations about the decision and the sign-in, if there are any. */

@@ -3,6 +3,7 @@ import cookieParser from 'cookie-parser';
 import type { ApiServerMetrics } from '../../observability/metrics/api-server-metrics.js';
 import { withSpan } from '../../observability/tracer.js';
 import type { AuthenticationRequest, Authenticator } from '../../registry/authenticator.js';
+import { anonymous } from '../../registry/caller.js';
 import type { Awaitable, Caller } from '../../registry/kind.js';
 import { forbidden, StatusError, unauthorized } from '../../registry/status/status.js';
 import { cookieValues } from '../../security/cookie-header.js';
@@ -16,7 +17,6 @@ import type { Step } from './step.js';
 const keepEncoded = (text: string): string => text;
 const parseCookies: (request: ApiRequest, response: object, next: () => void) => void =
   cookieParser(undefined, { decode: keepEncoded }) as never;
-const anonymous: Caller = { type: 'Anonymous' };
 
 /** The credentials of a request. */
 class RequestCredentials implements AuthenticationRequest {

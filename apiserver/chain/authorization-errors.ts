@@ -37,7 +37,7 @@ export function forbiddenError(
   const message =
     `${describeUser(caller)} cannot ${requestInfo.verb} resource "${resource}" in ` +
     `API group "${kind.group}" ${scope}: ${why}`;
-  if (decision.stepUp && caller.type === 'Account' && caller.byToken) {
+  if (decision.stepUp && caller.byToken) {
     return withDecision(insufficientAuthentication(message, decision.stepUp), decision);
   }
   return withDecision(
@@ -52,8 +52,7 @@ export function forbiddenError(
 }
 
 /** Returns whether a page may have sent the request: pages choose the language of the message. */
-const isOfPage = (caller: Caller): boolean =>
-  caller.type === 'Browser' || (caller.type === 'Account' && !caller.byToken);
+const isOfPage = ({ session, byToken }: Caller): boolean => session !== undefined && !byToken;
 
 /** Attaches the decision to a refusal, for the audit log. */
 export function withDecision(error: StatusError, decision: Decision): StatusError {
@@ -62,9 +61,5 @@ export function withDecision(error: StatusError, decision: Decision): StatusErro
 }
 
 /** Returns the caller for an error message. */
-export const describeUser = (caller: Caller): string => `User "${userName(caller)}"`;
-
-export function userName(caller: Caller): string {
-  if (caller.type === 'Account') return caller.account;
-  return caller.type === 'ClusterUser' ? caller.user : caller.type.toLowerCase();
-}
+export const describeUser = ({ type, user }: Caller): string =>
+  `User "${user ?? type.toLowerCase()}"`;

@@ -5,6 +5,7 @@ import {
   type Recorded,
   refusalMessage,
 } from '../../registry/authorizer.js';
+import { anonymous } from '../../registry/caller.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
 import type { Awaitable, Caller, Decision } from '../../registry/kind.js';
 import { namespacedName, plainName } from '../../registry/schema/namespaced-name.js';
@@ -39,8 +40,6 @@ import { loadForObjects, loadForRequest } from './load-entities.js';
 import { outcomeOf } from './outcome.js';
 import { refusalError } from './refusal-error.js';
 import type { Step } from './step.js';
-
-const anonymous: Caller = { type: 'Anonymous' };
 
 /**
  * Loads the object and authorizes the request; 401, 403 and 404 as in docs/design/api.md#refusals.
@@ -324,9 +323,9 @@ export class Authorization {
     if (selector?.name !== undefined && verb !== 'deletecollection') {
       return this.#authorizeNamed(context, selector.name, selector.owner);
     }
-    const ownAccount = kind.owner && caller.type === 'Account' ? caller.account : undefined;
+    const own = kind.owner && caller.owner;
     if (verb === 'deletecollection' && kind.owner) {
-      return this.#authorizeRange(context, selector?.owner ?? ownAccount);
+      return this.#authorizeRange(context, selector?.owner ?? own);
     }
     if (selector?.owner !== undefined) return this.#authorizeRange(context, selector.owner);
     const kindDecision = this.#decide(context, {}, 'permission');
@@ -334,10 +333,10 @@ export class Authorization {
       return { ...context, decision: kindDecision, ...outcomeOf(this.#authorizer, context) };
     }
     const hasRange = collectionVerbs.has(verb) || (context.assumesExistence && verb !== 'create');
-    if (ownAccount === undefined || !hasRange) {
+    if (own === undefined || !hasRange) {
       throw forbiddenError(requestInfo, caller, this.#decide(context));
     }
-    return this.#authorizeRange(context, ownAccount);
+    return this.#authorizeRange(context, own);
   }
 
   #authorizeRange(
@@ -365,7 +364,7 @@ export class Authorization {
     const ownerRange = owner === undefined ? {} : { owner };
     if (decision.allowed) return { ...context, decision, ...ownerRange };
     const whole = this.#decide(context, {}, 'permission');
-    if (whole.allowed || (requestInfo.kind.owner && caller.type === 'Account')) {
+    if (whole.allowed || (requestInfo.kind.owner && caller.owner)) {
       return { ...context, decision: whole, ...ownerRange };
     }
     throw forbiddenError(requestInfo, caller, this.#decide(context, { name }));

@@ -43,7 +43,7 @@ function questionsOf(
 ): AuthorizationAttributes[] {
   const { requestInfo, caller, facts, mayCreate } = context;
   const { kind, name, namespace, verb, subresource } = requestInfo;
-  const own = kind.owner && caller.type === 'Account' ? caller.account : undefined;
+  const own = kind.owner && caller.owner;
   const selected = name === undefined ? selectorOf(requestInfo) : undefined;
   const asked = (scope: object): AuthorizationAttributes => ({
     caller,

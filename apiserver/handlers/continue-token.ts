@@ -84,7 +84,5 @@ export class ContinueTokens {
 export const selectorFingerprint = (query: Query): string =>
   JSON.stringify([query.get('labelSelector') ?? '', query.get('fieldSelector') ?? '']);
 
-function callerKey(caller: Caller): string {
-  if (caller.type === 'Account') return `a:${caller.account}`;
-  return caller.type === 'ClusterUser' ? `m:${caller.user}` : caller.type;
-}
+const callerKey = ({ type, user }: Caller): string =>
+  user === undefined ? type : `${type === 'ClusterUser' ? 'm' : 'a'}:${user}`;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { userInfo } from '../../registry/caller.js';
 import type { AnyKind, Awaitable, Caller, Verb } from '../../registry/kind.js';
 import { isRecord } from '../../registry/schema/is-record.js';
 import { nameGrammar } from '../../registry/schema/metadata-schema.js';
@@ -95,7 +96,9 @@ export class SelfSubjectReviews {
     const answer = (review: object): void =>
       this.#encoder.json(req, res, 201, { kind, apiVersion, metadata: {}, ...review });
     if (kind === 'SelfSubjectReview') {
-      return answer({ status: { userInfo: userInfo(caller, this.#registry.group) } });
+      const user = userInfo(caller);
+      if (!user) throw unauthorized();
+      return answer({ status: { userInfo: user } });
     }
     if (kind === 'SelfSubjectRulesReview') {
       const status = await this.#rules(namespaceIn(spec), caller, originOf(req));
@@ -339,29 +342,4 @@ function validateSpec(spec: unknown): ReviewSpec {
   }
   if (causes.length > 0) throw invalid(reviewKind, '', causes);
   return review;
-}
-
-/**
- * Returns the caller as UserInfo of authentication.k8s.io; throws 401 for other callers. `group` is
- * the prefix of extra attributes.
- */
-function userInfo(caller: Caller, group: string): unknown {
-  switch (caller.type) {
-    case 'Account':
-      return {
-        username: caller.account,
-        uid: caller.account,
-        groups: [...(caller.groups ?? []), 'system:authenticated'],
-        extra: { [`${group}/email`]: [caller.email] },
-      };
-    case 'ClusterUser':
-      return {
-        username: caller.user,
-        ...(caller.uid !== undefined && { uid: caller.uid }),
-        groups: caller.groups,
-        ...(caller.extra && { extra: caller.extra }),
-      };
-    default:
-      throw unauthorized();
-  }
 }

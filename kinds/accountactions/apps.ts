@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
 import { defineAction } from '../../registry/action.js';
 import { refusalMessage, refusalTexts } from '../../registry/authorizer.js';
-import type { AccountCaller, Call, Decision, ObjectOf } from '../../registry/kind.js';
+import type { Call, Decision, ObjectOf } from '../../registry/kind.js';
 import { forbidden } from '../../registry/status/status.js';
 import { mayRequest } from '../access/accessrequest/access-request.js';
 import { apiVersion } from '../api-version.js';
@@ -10,6 +10,7 @@ import { Client } from '../apps/client/client.js';
 import { Account } from '../people/account/account.js';
 import { accountFacts, sessionFacts, signedInNow } from '../people/account/policy-facts.js';
 import { Session } from '../people/session/session.js';
+import type { AccountCaller } from '../signin/caller.js';
 import { statusTexts } from '../signin/schema-types.js';
 
 /** The most Clients that one menu is made of, by name. */

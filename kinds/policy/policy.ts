@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { authorName } from '../../registry/caller.js';
 import type { Call, KindObject, Metadata, Transaction } from '../../registry/kind.js';
 import { type Condition, conditions } from '../../registry/schema/conditions.js';
 import { jsonValue } from '../../registry/schema/json-value.js';
@@ -8,6 +7,7 @@ import { toTimestamp } from '../../registry/schema/timestamp.js';
 import { daySeconds } from '../../registry/schema/units.js';
 import { invalid } from '../../registry/status/status.js';
 import { defineKind } from '../define-kind.js';
+import { authorName } from '../signin/caller.js';
 import { isOperator } from '../signin/operator-caller.js';
 import { statusTexts, timestamp } from '../signin/schema-types.js';
 import { causesOf, faultText } from './causes.js';

@@ -153,7 +153,7 @@ function otherFacts({ action, input, resource }: Spec): AuthorizationAttributes[
 function callerOf({ caller: { type, name = '' }, groups = [] }: Input): Caller {
   switch (type) {
     case 'Account':
-      return { type, account: name, email: '', operator: false, groups } as Caller;
+      return { type, account: name, email: '', operator: false, groups };
     case 'Browser':
       return { type, interaction: name };
     case 'ClusterUser':

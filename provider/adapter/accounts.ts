@@ -1,9 +1,11 @@
+import { group } from '../../kinds/api-version.js';
 import { Account } from '../../kinds/people/account/account.js';
 import type { SignInFacts } from '../../kinds/people/account/policy-facts.js';
 import { operators } from '../../kinds/people/group/group.js';
 import type { OperatorPasskeyFacts } from '../../kinds/people/group/operator-passkeys.js';
+import type { AccountCaller } from '../../kinds/signin/caller.js';
 import { canonicalAddress } from '../../kinds/signin/email-address.js';
-import type { AccountCaller, OwnerReference } from '../../registry/kind.js';
+import type { OwnerReference } from '../../registry/kind.js';
 import { ownerReference } from '../../registry/owner-reference.js';
 import { fromTimestamp } from '../../registry/schema/timestamp.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
@@ -56,15 +58,21 @@ export function accountCaller(
   signedIn: SignedIn & Partial<OperatorPasskeyFacts> & Pick<AccountCaller, 'expires'> = {},
 ): AccountCaller {
   const { authenticated } = signedIn;
+  const { name } = account.metadata;
+  const email = canonicalAddress(account.status.email.address);
   const recentSignIn =
     authenticated === undefined
       ? {}
       : { recentUntil: authenticated + settings.limits.recentSignIn / 1000 };
   return {
     type: 'Account',
-    account: account.metadata.name,
+    account: name,
+    user: name,
+    uid: name,
+    owner: name,
+    extra: { [`${group}/email`]: [email] },
     ...recentSignIn,
-    email: canonicalAddress(account.status.email.address),
+    email,
     groups,
     operator: groups.includes(operators),
     passkeys: account.status.passkeys,

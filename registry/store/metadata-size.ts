@@ -11,7 +11,7 @@ function sizeOf({ metadata }: KindObject): number {
 }
 
 /**
- * Returns a cause if the metadata of an object that an account owns grows beyond
+ * Returns a cause if the metadata of an object with an owner grows beyond
  * `limits.ownedMetadataSize`. Metadata that was larger before may stay.
  */
 export function metadataSizeFaults(

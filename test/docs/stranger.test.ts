@@ -82,7 +82,8 @@ function watches(all: readonly string[]): number {
   for (let round = 0; round < 400; round += 1) {
     for (const [i, network] of all.entries()) {
       try {
-        places.acquire({ type: 'Browser', interaction: `i${round}-${i}` }, network);
+        const interaction = `i${round}-${i}`;
+        places.acquire({ type: 'Browser', interaction, session: interaction }, network);
         open += 1;
       } catch {
         /* refused */

@@ -113,7 +113,7 @@ const Boat = defineKind({
   resource: 'boats',
   description: 'What a user has.',
   verbs: ['get', 'create', 'delete'],
-  ownName: (caller) => (caller.type === 'ClusterUser' ? caller.user : undefined),
+  ownName: ({ user }) => user,
   spec: z.object({}),
   status: z.object({}),
   columns: {},

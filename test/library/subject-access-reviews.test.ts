@@ -215,7 +215,7 @@ test('a stranger and a user of no cluster are refused without a review', async (
   const { url } = await start();
   expect((await ask(url + fischers)).code).toBe(401);
   const authorize = subjectAccessReviews({ server: address, ca: serving.cert, token: secret });
-  const caller = { type: 'Client', client: 'app' } as const;
+  const caller = { type: 'System' } as const;
   expect(await authorize({ caller, action: 'list' })).toMatchObject({ allowed: false });
   expect(asked).toEqual([]);
 });

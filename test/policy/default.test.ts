@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { kinds as present, actions as served } from '../../kinds/index.js';
+import type { AccountCaller } from '../../kinds/signin/caller.js';
 import { type Engine, openEngine } from '../../policy/engine/engine.js';
 import { defineAction } from '../../registry/action.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
-import type { AccountCaller, AnyKind, Caller } from '../../registry/kind.js';
+import type { AnyKind, Caller } from '../../registry/kind.js';
 import { actions, kindOf, kinds } from './kinds.js';
 
 type Role = 'anyone' | 'bound' | 'account' | 'owner' | 'operator' | 'owningOperator';

@@ -85,12 +85,18 @@ describe('cookies', () => {
   });
 
   test('an interaction answers to its own signed cookie and to no other', async () => {
-    const rp = await RelyingParty.of(house, 'cookies');
+    await house.client('bound');
+    const rp = await RelyingParty.of(house, 'bound');
     const [mine, other] = [new Browser(house), new Browser(house)];
     const name = nameIn((await mine.go((await rp.begin()).url)).url.pathname);
     const theirs = nameIn((await other.go((await rp.begin()).url)).url.pathname);
     const cookie = mine.cookieFor(`/api/v1beta1/interactions/${name}`)!;
-    expect(await house.who(cookie, name)).toEqual({ type: 'Browser', interaction: name });
+    expect(await house.who(cookie, name)).toEqual({
+      type: 'Browser',
+      interaction: name,
+      session: name,
+      expires: Infinity,
+    });
     expect(await house.who(cookie)).toBeUndefined();
     expect(await house.who(cookie, theirs)).toBeUndefined();
     expect(

@@ -6,7 +6,7 @@ const uncertainMs = 2_000;
 
 /**
  * Whether the caller of an open watch may still have it. A check holds until a change could end it, or
- * until the session ends; that of a token or of a cluster user, for nothing but what follows at once.
+ * until the caller expires; that of a token or of a cluster user, for nothing but what follows at once.
  */
 export class WatchAuthority {
   readonly #callerNow: () => Promise<Caller | undefined>;
@@ -65,7 +65,6 @@ export class WatchAuthority {
 
   #endOf(caller: Caller): number {
     if (!this.#changes) return Date.now() + uncertainMs;
-    if (caller.type === 'Account') return caller.expires ?? 0;
-    return caller.type === 'ClusterUser' || caller.type === 'Client' ? 0 : Infinity;
+    return caller.type === 'Anonymous' ? Infinity : (caller.expires ?? 0);
   }
 }

@@ -6,8 +6,8 @@ import { prefixesOf } from '../../../registry/limits/prefixes.js';
 import { type StatusError, tooManyRequests } from '../../../registry/status/status.js';
 
 /**
- * Limits the open watches on this replica: by session, by account and of all persons; of sign-ins and
- * anonymous callers, by network and in total.
+ * Limits the open watches on this replica: by session, by owner and of all owners; of sessions without
+ * an owner and anonymous callers, by network and in total.
  */
 export class WatchQuota {
   readonly #openCounts = new Map<string, number>();
@@ -38,8 +38,7 @@ export class WatchQuota {
 
   #refused(caller: Caller, setting: LimitName): StatusError {
     this.#refusals.count({ name: setting.toLowerCase(), setting }, Date.now());
-    const isOperator = caller.type === 'Account' && caller.operator;
-    const which = isOperator ? `: --${limitFlag(setting)} is ${this.#limits[setting]}` : '';
+    const which = caller.operator ? `: --${limitFlag(setting)} is ${this.#limits[setting]}` : '';
     return tooManyRequests(5, `too many watches are open${which}`);
   }
 
@@ -56,31 +55,28 @@ export class WatchQuota {
 type Counter = [who: string, setting: LimitName, factor?: number];
 
 /**
- * Returns the counters of a watch with their limits. Anyone can start interactions, so those count
- * by network too.
+ * Returns the counters of a watch with their limits. Anyone can start a session without an owner, so
+ * those count by network too.
  */
-function countersOf(caller: Caller, network: string, limits: Limits): Counter[] {
-  switch (caller.type) {
-    case 'Account':
-      return [
-        [`s:${caller.session ?? caller.account}`, 'watchesPerSession'],
-        [`a:${caller.account}`, 'watchesPerAccount'],
-        ['persons', 'watchesOfPersons'],
-      ];
-    case 'Browser':
-      return [
-        [`i:${caller.interaction}`, 'watchesPerSession'],
-        ...networkCounters('b', network, 'watchesOfNetwork', limits),
-      ];
-    case 'Anonymous':
-      return networkCounters('n', network, 'watchesPerSession', limits);
-    default:
-      return [];
+function countersOf({ type, owner, session }: Caller, network: string, limits: Limits): Counter[] {
+  if (owner !== undefined) {
+    return [
+      [`s:${session ?? owner}`, 'watchesPerSession'],
+      [`a:${owner}`, 'watchesPerAccount'],
+      ['persons', 'watchesOfPersons'],
+    ];
   }
+  if (session !== undefined) {
+    return [
+      [`i:${session}`, 'watchesPerSession'],
+      ...networkCounters('b', network, 'watchesOfNetwork', limits),
+    ];
+  }
+  return type === 'Anonymous' ? networkCounters('n', network, 'watchesPerSession', limits) : [];
 }
 
 /**
- * Returns the counters of a network, the networks around it, and all callers without an account.
+ * Returns the counters of a network, the networks around it, and all callers without an owner.
  */
 function networkCounters(
   prefix: string,

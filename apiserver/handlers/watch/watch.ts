@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiServerMetrics } from '../../../observability/metrics/api-server-metrics.js';
 import type { AuthorityChanges } from '../../../registry/authority-changes.js';
+import { anonymous } from '../../../registry/caller.js';
 import type { Caller } from '../../../registry/kind.js';
 import { plainName } from '../../../registry/schema/namespaced-name.js';
 import type { Store } from '../../../registry/store/store.js';
@@ -128,7 +129,7 @@ export class Watcher {
     timeoutMs: number,
   ): Promise<void> {
     if (asksForWebSocket(req)) return this.#encoder.send(req, res, 200, empty);
-    const release = this.#quota.acquire(req.caller ?? { type: 'Anonymous' }, req.network);
+    const release = this.#quota.acquire(req.caller ?? anonymous, req.network);
     this.#encoder.begin(req, res, 200);
     const restore = keepOpen(req.socket);
     for (const event of events) res.write(`${JSON.stringify(event)}\n`);

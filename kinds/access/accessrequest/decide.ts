@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { defineAction } from '../../../registry/action.js';
-import { authorName } from '../../../registry/caller.js';
 import type { Call, ObjectOf, Transaction } from '../../../registry/kind.js';
 import { fromTimestamp, toTimestamp } from '../../../registry/schema/timestamp.js';
 import { invalidValue } from '../../../registry/status/field-errors.js';
 import { conflict, invalid } from '../../../registry/status/status.js';
 import { Account } from '../../people/account/account.js';
+import { authorName } from '../../signin/caller.js';
 import { mailPerson } from '../../signin/mail-person.js';
 import { line, timestamp } from '../../signin/schema-types.js';
 import { AccessRequest, type AccessRequestObject, phaseAt } from './access-request.js';

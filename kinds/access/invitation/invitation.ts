@@ -1,4 +1,3 @@
-import { authorName } from '../../../registry/caller.js';
 import type { Call, Transaction } from '../../../registry/kind.js';
 import { fromTimestamp, toTimestamp } from '../../../registry/schema/timestamp.js';
 import { dayMs } from '../../../registry/schema/units.js';
@@ -6,6 +5,7 @@ import { invalidValue, requiredValue } from '../../../registry/status/field-erro
 import type { Cause } from '../../../registry/status/status.js';
 import { defineKind } from '../../define-kind.js';
 import { operators } from '../../people/group/group.js';
+import { authorName } from '../../signin/caller.js';
 import { canonicalAddress, isWithinLengths, newAddressFaults } from '../../signin/email-address.js';
 import { languageTagFault } from '../../signin/language-tag-fault.js';
 import { isOperator } from '../../signin/operator-caller.js';

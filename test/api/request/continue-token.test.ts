@@ -4,9 +4,9 @@ import type { AuthorizedResourceRequest } from '../../../apiserver/http/message.
 import { Keys, newKeys } from '../../../security/keyring.js';
 
 const page: ContinueToken = { r: 7, k: 'objects/clients/c05', q: '["",""]' };
-const of = (account: string, owner?: string): AuthorizedResourceRequest =>
+const of = (user: string, owner?: string, type = 'ClusterUser'): AuthorizedResourceRequest =>
   ({
-    caller: { type: 'Account', account },
+    caller: { type, user },
     owner,
     requestInfo: { kind: { resource: 'clients', kind: 'Client' } },
   }) as unknown as AuthorizedResourceRequest;
@@ -14,10 +14,10 @@ const queryOf = (token: string): ReadonlyMap<string, string> => new Map([['conti
 
 test('the same page has one token for each caller and owner, and only they can use it', () => {
   const tokens = new ContinueTokens(new Keys(newKeys()));
-  const callers = [of('ada'), of('bo'), of('ada', 'ada')];
+  const callers = [of('ada'), of('bo'), of('ada', 'ada'), of('ada', undefined, 'Account')];
   const all = callers.map((caller) => tokens.seal(caller, page));
   expect(callers.map((caller) => tokens.seal(caller, page))).toEqual(all);
-  expect(new Set(all).size).toBe(3);
+  expect(new Set(all).size).toBe(callers.length);
   for (const [i, caller] of callers.entries()) {
     for (const [j, token] of all.entries()) {
       if (i === j) {
