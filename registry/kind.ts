@@ -8,7 +8,7 @@ import type { Limits } from './limits/limit-settings.js';
 import type { Limit, LimitOf } from './limits/rate-limit.js';
 import type { KindObject, Metadata, PropagationPolicy } from './object.js';
 import type { KindPresentation } from './presentation.js';
-import type { Reader } from './reader.js';
+import type { Awaitable, Reader } from './reader.js';
 import type { FieldNames, ServedVersion } from './served-version.js';
 import type { Cause, DecisionSummary } from './status/status.js';
 
@@ -21,10 +21,7 @@ export type {
   PropagationPolicy,
 } from './object.js';
 export type { Column, SelectableField, UniqueField } from './presentation.js';
-export type { Reader } from './reader.js';
-
-/** A value that is there, or will be: `await` takes both. */
-export type Awaitable<T> = T | Promise<T>;
+export type { Awaitable, Reader } from './reader.js';
 
 /** An API group in one version, which its kinds share (docs/design/api.md#versions). */
 export interface GroupVersion {

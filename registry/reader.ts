@@ -1,3 +1,6 @@
+/** A value that is there, or will be: `await` takes both. */
+export type Awaitable<T> = T | Promise<T>;
+
 /** Reads objects of one kind without authorization, by names as `namespacedName` returns them. */
 export interface Reader<O> {
   /** Returns the latest version, or undefined. */
