@@ -263,11 +263,7 @@ export const features: readonly Feature[] = [
 
 /** What is missing in which way; everything else must be there. */
 const missing: Readonly<Record<string, readonly string[]>> = {
-  'This core': [
-    'Flunders are in namespaces',
-    'Flunders of v1alpha1 have one field for both references',
-    'Strategic merge patch',
-  ],
+  'This core': ['Flunders of v1alpha1 have one field for both references', 'Strategic merge patch'],
   'sample-apiserver': ['`auth can-i`', 'The server itself deletes dependents with their owner'],
   CRD: ['Strategic merge patch', 'The server itself deletes dependents with their owner'],
 };

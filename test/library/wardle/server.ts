@@ -41,6 +41,7 @@ const references = { Flunder: 'flunderReference', Fischer: 'fischerReference' } 
 const Flunder = defineKind({
   kind: 'Flunder',
   resource: 'flunders',
+  scope: 'Namespaced',
   description: 'A Flunder refers to another one, or to a Fischer.',
   verbs,
   spec: z.object({

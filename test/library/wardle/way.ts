@@ -94,7 +94,7 @@ export function ownWay(name: string, port: number, environment: () => NodeJS.Pro
   const url = `http://127.0.0.1:${port}`;
   return {
     name,
-    flunders: 'v1beta1/flunders',
+    flunders: 'v1beta1/namespaces/default/flunders',
     fischers: 'v1beta1/fischers',
     fischer: (fischer, disallowedFlunders) => ({
       apiVersion: `${group}/v1beta1`,
