@@ -87,6 +87,11 @@ function together(parts: readonly Sample[]): Sample {
     misses: sum((part) => part.memo!.misses),
   };
   const written = last.written !== undefined && sum((part) => part.written!);
+  const values =
+    last.values &&
+    Object.fromEntries(
+      Object.keys(last.values).map((key) => [key, sum((part) => part.values![key]!)]),
+    );
   const times = parts.every((part) => part.times)
     ? parts.flatMap((part) => part.times!).sort((a, b) => a - b)
     : undefined;
@@ -98,6 +103,7 @@ function together(parts: readonly Sample[]): Sample {
     cpuMicros: sum(({ cpuMicros }) => cpuMicros),
     p50: median(parts.map(({ p50 }) => p50)),
     p99: times ? percentile(times, 0.99) : Math.max(...parts.map(({ p99 }) => p99)),
+    ...(values && { values }),
     ...(memo && { memo }),
     ...(written !== false && { written }),
   };

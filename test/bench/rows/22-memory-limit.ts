@@ -77,7 +77,8 @@ export const withinMemory: Row = {
     },
   ],
   durable: true,
-  seconds: 5,
+  seconds: 6,
+  slice: 1,
   async open(bench) {
     return [await signingIn(bench, limited, true), await signingIn(bench, free, false)];
   },
