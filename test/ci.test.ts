@@ -187,9 +187,9 @@ test.each([
     { kubernetes: made, kinds: fetched, images: none },
     ['--ci', 'aggregation', 'chart'],
     {
-      out: '6 passed, 0 failed\n',
+      out: '3 passed, 0 failed\n',
       code: 0,
-      ran: [`${shortBehind} ${builtInCI}`, `${charts} ${builtInCI}`],
+      ran: [`(${shortBehind}|${charts}) ${builtInCI}`],
     },
   ],
   [
@@ -199,7 +199,7 @@ test.each([
     {
       out: 'SKIPPED aggregation: kube-apiserver cannot be built here, as said above\n3 passed, 0 failed, 1 skipped\n',
       code: 1,
-      ran: [charts],
+      ran: [`(${charts})`],
     },
   ],
   [
