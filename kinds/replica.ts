@@ -23,15 +23,6 @@ const ReplicaStatus = z.object({
   failedChecks: z
     .array(z.string())
     .describe('The names of the readiness checks that failed, as in /readyz?verbose.'),
-  clock: z
-    .object({
-      skewSeconds: z
-        .number()
-        .describe('By how many seconds its clock is ahead of the others, or behind if negative.'),
-      peers: z.number().int().min(0).describe('The number of other replicas that it sees.'),
-    })
-    .optional()
-    .describe('Its clock, compared with the other replicas. Absent with the embedded store.'),
   policy: z.string().optional().describe('The name of the Policy that it uses.'),
   store: z
     .object({
@@ -148,7 +139,6 @@ export const Replica = defineKind({
     Store: ({ status }) => status.store.driver,
     'Sign-Ins': ({ status }) => String(sum(status.activity.signIns)),
     'Failed-Checks': { wide: ({ status }) => status.failedChecks.join(', ') || 'None' },
-    'Clock-Skew': { wide: ({ status }) => `${(status.clock?.skewSeconds ?? 0).toFixed(1)}s` },
   },
 });
 

@@ -15,7 +15,7 @@ export async function readEpoch(storage: Storage): Promise<number> {
  * epoch only at their start.
  */
 export async function raiseEpoch(storage: Storage, now = Date.now()): Promise<number> {
-  const runningCount = (await storage.list(prefixRange('meta/clocks/'))).entries.filter(
+  const runningCount = (await storage.list(prefixRange('meta/replicas/'))).entries.filter(
     ({ expires }) => expires !== undefined && expires > now,
   ).length;
   if (runningCount > 0) {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ClockSkew } from '../cmd/vestibule/serve/replicas/clock-skew.js';
 import { requireStoreKeys } from '../cmd/vestibule/serve/replicas/keys-record.js';
-import { createLog } from '../observability/log.js';
+import { startReplicaRecord } from '../registry/store/replicas/replica-record.js';
 import { Keys, type KeysFile, newKeys } from '../security/keyring.js';
 import { openEmbedded } from '../storage/embedded/embedded.js';
 import { openEtcd } from '../storage/etcd/etcd.js';
@@ -70,10 +69,9 @@ describe.each(stores)('the keys of a store on %s', (store) => {
 
   test('are rotated step by step while replicas serve', async () => {
     const file = new Keys(first);
-    const clocks = new ClockSkew(storage, createLog('silent'), { keys: () => file.ids() });
+    const facts = () => ({ keys: file.ids() });
     await requireStoreKeys(storage, file);
-    clocks.start();
-    await clocks.written();
+    const stop = await startReplicaRecord(storage, facts);
     const starts = (next: KeysFile): Promise<void> => requireStoreKeys(storage, new Keys(next));
     for (const good of [first, keysOf(first, second), keysOf(second, first)]) await starts(good);
     for (const sort of rotating) {
@@ -82,18 +80,16 @@ describe.each(stores)('the keys of a store on %s', (store) => {
       );
     }
     await expect(starts(keysOf(second))).rejects.toThrow('(cookies, hmac, sealing, signing)');
-    const { entries } = await storage.list({ start: 'meta/clocks/', end: 'meta/clocks0' });
+    const { entries } = await storage.list({ start: 'meta/replicas/', end: 'meta/replicas0' });
     const written = entries.map(({ value }) => value.toString()).join();
     for (const secret of [...first.cookies, ...first.hmac, ...first.sealing, first.pairwise]) {
       expect(written).not.toContain(secret);
     }
-    await clocks.stop();
-    const later = new ClockSkew(storage, createLog('silent'), { keys: () => file.ids() });
+    await stop();
     file.replace(keysOf(second, first));
-    later.start();
-    await later.written();
+    const stopLater = await startReplicaRecord(storage, facts);
     await starts(keysOf(second));
-    await later.stop();
+    await stopLater();
     await starts(keysOf(newKeys())); // no process serves: keys that were seen are replaced at once
   });
 });

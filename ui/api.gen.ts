@@ -538,10 +538,6 @@ export interface Replica {
     renewTimestamp: string;
     ready: boolean;
     failedChecks: string[];
-    clock?: {
-      skewSeconds: number;
-      peers: number;
-    };
     policy?: string;
     store: {
       driver: 'Embedded' | 'Etcd';

@@ -9,8 +9,13 @@ import { Controller } from '../../registry/store/controller.js';
 import { GarbageCollector } from '../../registry/store/garbage/garbage-collector.js';
 import { Outbox } from '../../registry/store/outbox.js';
 import { Registry } from '../../registry/store/registry.js';
+import { startReplicaRecord } from '../../registry/store/replicas/replica-record.js';
+import { StoredVersions } from '../../registry/store/replicas/stored-versions.js';
+import {
+  startMigration,
+  type VersionFacts,
+} from '../../registry/store/replicas/version-migration.js';
 import { Store } from '../../registry/store/store.js';
-import { StoredVersions } from '../../registry/store/stored-versions.js';
 import { WatchCache } from '../../registry/watchcache/watch-cache.js';
 import { DisposableStack } from '../../security/disposable-stack.js';
 import { Keys, newKeys } from '../../security/keyring.js';
@@ -220,10 +225,7 @@ async function openStore(context: StartContext, { baseURL }: Endpoint): Promise<
   const { options, component, keys, log, authorizer, disposables } = context;
   const { kinds, actions = [], storage } = options;
   const registry = new Registry(kinds, actions);
-  for (const group of registry.groups) {
-    const versions = await StoredVersions.open(storage, registry, group);
-    if (storage.readsInProcess) disposables.add(advanceInBackground(versions, log));
-  }
+  await followVersions(context, registry);
   const watchCache = new WatchCache(storage, kinds, log);
   const settings = {
     component,
@@ -240,16 +242,23 @@ async function openStore(context: StartContext, { baseURL }: Endpoint): Promise<
   return store;
 }
 
-/** Rewrites objects of older versions of a store that no other server uses; returns what ends it. */
-function advanceInBackground(versions: StoredVersions, log: Log): () => Promise<void> {
-  const stop = new AbortController();
-  const running = versions.advance([], stop.signal).catch((error: unknown) => {
-    log.error({ err: error }, 'objects of older versions could not be rewritten');
+/**
+ * Brings the objects of each group to the version of this server as soon as all servers of the store
+ * read it.
+ */
+async function followVersions(
+  { options: { storage }, log, disposables }: StartContext,
+  registry: Registry,
+): Promise<void> {
+  const groups: StoredVersions[] = [];
+  for (const group of registry.groups) {
+    groups.push(await StoredVersions.open(storage, registry, group));
+  }
+  const facts = (): VersionFacts => ({
+    versions: Object.fromEntries(groups.map(({ group, own }) => [group, own])),
   });
-  return async () => {
-    stop.abort();
-    await running;
-  };
+  if (!storage.readsInProcess) disposables.add(await startReplicaRecord(storage, facts));
+  for (const versions of groups) disposables.add(startMigration(versions, storage, log));
 }
 
 const portsOf = ({ ports = {} }: ApiServerOptions): Ports => ports as Ports;

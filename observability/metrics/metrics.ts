@@ -127,10 +127,6 @@ export class Metrics extends ApiServerMetrics {
     'vestibule_provider_faults_total',
     'Internal errors of the OpenID Connect provider; each is a bug.',
   );
-  readonly clockSkew = this.gauge(
-    'vestibule_clock_skew_seconds',
-    'Seconds that this clock is ahead of the other replicas’ (negative: behind).',
-  );
   readonly storageVersionSupported = this.gauge(
     'vestibule_storage_version_supported',
     '1 if the version of the store is supported, else 0.',

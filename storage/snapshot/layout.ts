@@ -22,12 +22,12 @@ export const lastSnapshotKey = 'meta/last-snapshot';
 /** The mail server that accepted a mail, and when. */
 export const lastMailKey = 'meta/last-mail';
 
-/** Keys that belong to one store and not to a copy of it: base, epoch, clocks, compaction. */
+/** Keys that belong to one store and not to a copy of it: base, epoch, records of replicas, compaction. */
 const excludedKeys: readonly string[] = [
   baseKey,
   epochKey,
   restoringKey,
-  'meta/clocks/',
+  'meta/replicas/',
   'meta/controllers/',
   'meta/keys',
   'meta/dropped-keys',

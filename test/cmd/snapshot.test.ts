@@ -447,7 +447,7 @@ describe.each(kinds)('with a store on %s', (kind) => {
     );
     const clock = (expires: number) =>
       using(place.open(), (storage) =>
-        storage.commit([], [{ put: 'meta/clocks/one', value: Buffer.from('{"time":1}'), expires }]),
+        storage.commit([], [{ put: 'meta/replicas/one', value: Buffer.from('{}'), expires }]),
       );
     await clock(Date.now() + 30_000);
     expect(await run('epoch', 'raise', '--yes', ...place.flags)).toMatchObject({

@@ -8,7 +8,7 @@ import {
   Registry,
   startApiServer,
 } from '../../apiserver/library/index.js';
-import { StoredVersions } from '../../registry/store/stored-versions.js';
+import { StoredVersions } from '../../registry/store/replicas/stored-versions.js';
 import { until } from '../provider/support/fixture.js';
 import { expectFor } from '../support/expect-for.js';
 import { stopAll, temporary } from '../support/service.js';

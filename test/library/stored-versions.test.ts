@@ -3,13 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { type DefineKind, kindsOf, openStorage } from '../../apiserver/library/index.js';
+import {
+  type ApiServer,
+  type DefineKind,
+  kindsOf,
+  openStorage,
+  startApiServer,
+} from '../../apiserver/library/index.js';
 import { EncodedObject, encode, objectKey, objectsRange } from '../../registry/encoded-object.js';
 import type { AnyKind } from '../../registry/kind.js';
 import { Registry } from '../../registry/store/registry.js';
-import { StoredVersions } from '../../registry/store/stored-versions.js';
+import { StoredVersions } from '../../registry/store/replicas/stored-versions.js';
 import { prefixRange, type Storage } from '../../storage/storage.js';
 import { type EtcdServer, startEtcd } from '../storage/etcd-server.js';
+import { until } from '../support/patience.js';
 import { stores } from '../support/stores.js';
 
 const group = 'wardle.example.com';
@@ -147,5 +154,48 @@ describe.each(stores)('the versions of stored objects on %s', (store) => {
     expect(objects.map(([, , reach]) => reach)).toEqual(
       Array.from({ length: 250 }, (_, i) => (i === 150 ? 1_000 : i)),
     );
+  });
+});
+
+describe('servers of one store on etcd', () => {
+  test('the newer version is written once the last server without it is gone', async () => {
+    const etcd = await startEtcd();
+    const started: ApiServer[] = [];
+    const serve = async (kind: AnyKind): Promise<ApiServer> => {
+      const storage = await openStorage({ servers: [etcd.endpoint], prefix: '/w/' });
+      const server = await startApiServer({ kinds: [kind], storage });
+      started.push(server);
+      return server;
+    };
+    const create = async (server: ApiServer, version: string, name: string, spec: object) => {
+      const answer = await fetch(`${server.url}/apis/${group}/${version}/fischers`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ metadata: { name }, spec }),
+      });
+      expect(answer.status).toBe(201);
+    };
+    const [kind] = third().kinds as [AnyKind];
+    const read = await openStorage({ servers: [etcd.endpoint], prefix: '/w/' });
+    const stored = async () =>
+      (await read.list(objectsRange(kind))).entries.map((entry) => {
+        const { name, storedVersion } = new EncodedObject(kind, entry);
+        return `${name} ${storedVersion}`;
+      });
+    try {
+      const former = await serve(first().kinds[0]!);
+      await create(former, 'v1alpha1', 'one', { radius: 1 });
+      const next = await serve(kind);
+      await create(next, 'v1', 'two', { reach: 2 });
+      expect(await stored()).toEqual(['one v1alpha1', 'two v1alpha1']);
+      await former.stop();
+      await until(async () => (await stored()).every((object) => object.endsWith(' v1')));
+      await create(next, 'v1', 'three', { reach: 3 });
+      expect(await stored()).toEqual(['one v1', 'three v1', 'two v1']);
+    } finally {
+      for (const server of started) await server.stop();
+      await read.close();
+      await etcd.stop();
+    }
   });
 });

@@ -76,7 +76,7 @@ async function fill(storage: Storage, many = 300): Promise<number> {
     'unique/things/name/x': '',
     'meta/epoch': '4',
     'meta/policy': '{}',
-    'meta/clocks/one': '{}',
+    'meta/replicas/one': '{}',
     'meta/compaction': '{"time":1,"revision":1}',
     'oidc/Session/x': 'sealed',
   });
@@ -108,7 +108,7 @@ describe.each(kinds)('saved from %s', (from) => {
     await using(target.open(), async (storage) => {
       expect(await contentOf(storage)).toEqual(content);
       expect(await text(storage, 'meta/epoch')).toBe('5');
-      for (const key of ['meta/clocks/one', 'meta/compaction', 'meta/restoring']) {
+      for (const key of ['meta/replicas/one', 'meta/compaction', 'meta/restoring']) {
         expectFor(key, await text(storage, key)).toEqual(undefined);
       }
       for (const from of [1, before - 1, before, before + 1, base - 1]) {

@@ -1,8 +1,8 @@
 import { actions, kinds } from '../../../kinds/index.js';
 import { Registry } from '../../../registry/store/registry.js';
-import { StoredVersions } from '../../../registry/store/stored-versions.js';
+import { StoredVersions } from '../../../registry/store/replicas/stored-versions.js';
+import { replicaVersions } from '../../../registry/store/replicas/version-migration.js';
 import { parseInvocation } from '../client/run.js';
-import { replicaVersions } from '../serve/replicas/version-migration.js';
 import { subcommands } from '../terminal/commands.js';
 import { CommandError } from '../terminal/errors.js';
 import { printHelp, usageError } from '../terminal/help.js';
@@ -20,7 +20,7 @@ export async function migrate(
   const { storedVersion } = registry;
   const count = await withStorage(storeOf(flags, environment), {}, async (storage) => {
     const versions = await StoredVersions.open(storage, registry);
-    const objects = await versions.advance(await replicaVersions(storage));
+    const objects = await versions.advance(await replicaVersions(storage, versions.group));
     if (versions.isUniform) return objects;
     throw new CommandError(
       `a running replica does not write ${storedVersion} yet; replicas of this release migrate by themselves`,

@@ -13,7 +13,6 @@ import type { DisposableStack } from '../../../security/disposable-stack.js';
 import type { Config } from '../options/config.js';
 import type { AuditLog } from './audit-log.js';
 import type { ManifestController } from './manifests/manifest-controller.js';
-import type { ClockSkew } from './replicas/clock-skew.js';
 import { urlOf } from './tls/serving.js';
 
 /** The parts that a scrape reads; other metrics are counted where they happen. */
@@ -22,7 +21,6 @@ export interface MetricsSources {
   readonly store: Store;
   readonly policy: PolicyAuthorizer;
   readonly outbox: Outbox;
-  readonly clocks: ClockSkew | undefined;
   readonly manifests: ManifestController | undefined;
   readonly audit: AuditLog | undefined;
 }
@@ -49,7 +47,6 @@ export async function openMetricsPort(
       ),
     ),
   );
-  metrics.onScrape(metrics.clockSkew, () => sources.clocks?.skew ?? 0);
   const port = new MetricsPort(metrics, config.displayed, log);
   disposables.add(() => port.close());
   return urlOf('http', await port.listen(config.metricsPort!, config.bindAddress));

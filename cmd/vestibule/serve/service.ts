@@ -26,8 +26,8 @@ import { createIdentityProvider, type IdentityProvider } from '../../../provider
 import type { Ports } from '../../../registry/kind.js';
 import { Outbox } from '../../../registry/store/outbox.js';
 import { Registry } from '../../../registry/store/registry.js';
+import { StoredVersions } from '../../../registry/store/replicas/stored-versions.js';
 import { Store } from '../../../registry/store/store.js';
-import { StoredVersions } from '../../../registry/store/stored-versions.js';
 import { WatchCache } from '../../../registry/watchcache/watch-cache.js';
 import { CidrList } from '../../../security/cidr-list.js';
 import { DisposableStack } from '../../../security/disposable-stack.js';
@@ -45,7 +45,6 @@ import { kindSettings } from './kind-settings.js';
 import { openMailTransport } from './mail-transport.js';
 import { type ManifestController, openManifests } from './manifests/manifest-controller.js';
 import { openStorage } from './open-storage.js';
-import type { ClockSkew } from './replicas/clock-skew.js';
 import { followReplicas } from './replicas/follow-replicas.js';
 import { openReplica } from './replicas/open-replica.js';
 import type { StartOverrides } from './start-overrides.js';
@@ -144,14 +143,14 @@ async function assemble(context: StartContext): Promise<Service> {
   const mails = await registerWorkers(context, base, core, indexes);
   const manifests = await startPolicy(context, core, provider);
   await indexes.invitations.start();
-  const clocks = await followReplicas(config, base, core.keys, log, disposables);
-  const server = createServer(context, base, core, indexes, { provider, pages, clocks });
+  await followReplicas(base, core.keys, log, disposables);
+  const server = createServer(context, base, core, indexes, { provider, pages });
   const { store, policy } = core;
   policy.activation.onChange(() => {
     server.endDecoratedWatches();
     indexes.invitations.check();
   });
-  const parts = { server, store, policy, provider, mails, clocks, manifests };
+  const parts = { server, store, policy, provider, mails, manifests };
   return serve(context, base, core, parts);
 }
 
@@ -314,7 +313,6 @@ async function startPolicy(
 interface ServedParts {
   readonly provider: IdentityProvider;
   readonly pages: Pages;
-  readonly clocks: ClockSkew | undefined;
 }
 
 function createServer(
@@ -322,7 +320,7 @@ function createServer(
   { proxyTrust, metrics, audit, baseURL }: BaseParts,
   { watchCache, keys, store, policy }: CoreParts,
   { groups }: Indexes,
-  { provider, pages, clocks }: ServedParts,
+  { provider, pages }: ServedParts,
 ): Server {
   const mockMailHost = { url: new URL(baseURL), reason: 'while mail is mocked' };
   return new Server({
@@ -332,7 +330,7 @@ function createServer(
     ...(config.trustedProxies.length > 0 && {
       trustedProxies: new CidrList(config.trustedProxies),
     }),
-    checks: healthChecks(store, policy, clocks),
+    checks: healthChecks(store, policy),
     store,
     keys,
     log,

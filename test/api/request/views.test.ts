@@ -111,7 +111,7 @@ describe('tables (4.2)', () => {
       accessrequests: 'Group Phase Until Account (Reason)',
       invitations: 'Email Phase Groups (Until) (Invited-By)',
       appearances: 'Display-Name Accent',
-      replicas: 'Ready Release Store Sign-Ins (Failed-Checks) (Clock-Skew)',
+      replicas: 'Ready Release Store Sign-Ins (Failed-Checks)',
     };
     await (await register(service, ada)).answer.is(201);
     const { resources } = (await operator.get('/api/v1beta1').is(200)).body;

@@ -337,31 +337,3 @@ test('a line for people is one line, with any content, and an error brings its s
     /INFO {2}hello email=\*\*\* token=\*\*\*\n$|INFO {2}hello email="\*\*\*" token="\*\*\*"\n$/,
   );
 });
-
-test('a replica whose clock is off the others’ is not ready, and says so', async () => {
-  const service = await startWatched('etcd');
-  expect((await service.tab().get('/readyz/clock').is(200)).bytes.toString()).toBe('ok');
-  const say = (time: number) =>
-    service.store.storage.commit(
-      [],
-      [{ put: 'meta/clocks/another', value: Buffer.from(JSON.stringify({ time })) }],
-    );
-  const off = await settles(
-    async () => {
-      await say(Date.now() + 60_000);
-      return service.tab().get('/readyz?verbose');
-    },
-    ({ code }) => code === 500,
-  );
-  expect(off.bytes.toString()).toContain('[-]clock failed: reason withheld\n');
-  const scraped = await service.scrape();
-  expect([
-    scraped.sum('kubernetes_healthcheck', { type: 'readyz', name: 'clock' }),
-    scraped.sum('vestibule_clock_skew_seconds') < -50,
-  ]).toEqual([0, true]);
-  await service.store.storage.commit([], [{ delete: 'meta/clocks/another' }]);
-  await settles(
-    async () => service.tab().get('/readyz'),
-    ({ code }) => code === 200,
-  );
-});

@@ -1,15 +1,15 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { settles } from '../../support/patience.js';
 import { authorizationPath, begin, mailTo, proceed, signIn } from '../../support/people/signin.js';
 import type { Answer, Tab } from '../../support/people/tab.js';
 import { temporary } from '../../support/service.js';
-import { pause, Quorum, tell, whole } from './quorum.js';
+import { Quorum, tell, whole } from './quorum.js';
 
 jest.setTimeout(600_000);
 
-/** The replica whose clock jumps, among three: of two no one could tell which. */
+/** The replica whose clock jumps. */
 const jumping = 2;
 const hour = 3_600_000;
 const jumps = whole ? [hour, -hour, 24 * hour, -24 * hour] : [hour];
@@ -40,6 +40,14 @@ const readiness = (): Promise<number[]> =>
       Promise.resolve(replica.tab().get('/readyz', { plain: true })).then(({ code }) => code),
     ),
   );
+/** Moves the clock of the replica by so many milliseconds, and waits until it has. */
+async function jump(by: number): Promise<void> {
+  writeFileSync(file, String(by));
+  await settles(
+    async () => readFileSync(`${file}.seen`, 'utf8'),
+    (seen) => seen === String(by),
+  );
+}
 const redeemed = (replica: number, code: string, verifier: string): PromiseLike<Answer> =>
   quorum.replicas[replica]!.tab().send('POST', '/oauth2/token', {
     plain: true,
@@ -54,16 +62,12 @@ const redeemed = (replica: number, code: string, verifier: string): PromiseLike<
   });
 
 test.each(jumps)(
-  'the clock of one of three replicas jumps by %i ms: it alone is unready',
+  'the clock of one replica jumps by %i ms: the others serve as before',
   async (by) => {
     await settles(readiness, (codes) => codes.every((code) => code === 200));
     const before = await signIn(quorum.replicas[0]!, `before${by}@example.test`);
-    const started = performance.now();
-    writeFileSync(file, String(by));
-    await settles(readiness, (codes) => codes[jumping] !== 200);
-    const unready = performance.now() - started;
-    await pause(6_000);
-    expect(await readiness()).toEqual([200, 200, 500]);
+    await jump(by);
+    expect(await readiness()).toEqual([200, 200, 200]);
     await at(0, before.tab).get('accounts/~').is(200);
 
     const there = quorum.replicas[jumping]!;
@@ -86,13 +90,10 @@ test.each(jumps)(
     const answer = await at(0, tab).post(`${I}/login`, { spec: { method: 'EmailCode', code } });
     if (by < 0) expect([404, 410]).toContain(answer.code);
 
-    writeFileSync(file, '0');
-    await settles(readiness, (codes) => codes.every((code) => code === 200));
+    await jump(0);
     const verifier = 'v'.repeat(43);
     const callback = await proceed(before.tab, authorizationPath('app', 'openid email', verifier));
     expect((await redeemed(jumping, callback.searchParams.get('code')!, verifier)).code).toBe(200);
-    tell(
-      `a clock ${by / hour} h off: unready after ${unready.toFixed(0)} ms, back after it was right again; what it made was answered ${answer.code} elsewhere`,
-    );
+    tell(`a clock ${by / hour} h off: what it made was answered ${answer.code} elsewhere`);
   },
 );

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 
 /**
  * Loaded into a process before all else: its wall clock is as many milliseconds ahead as the file
- * TEST_CLOCK_FILE says, read again ten times a second. Timers and performance.now() go on as they
+ * TEST_CLOCK_FILE says, read again ten times a second, and said beside it once it is so. Timers and performance.now() go on as they
  * were.
  */
 const file = process.env.TEST_CLOCK_FILE;
@@ -25,6 +25,7 @@ class JumpingDate extends RealDate {
 const look = () => {
   try {
     offset = Number(readFileSync(file, 'utf8')) || 0;
+    writeFileSync(`${file}.seen`, String(offset));
   } catch {
     /* nothing was said yet */
   }

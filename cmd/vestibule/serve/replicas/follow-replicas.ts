@@ -1,12 +1,14 @@
 import type { Log } from '../../../../observability/log.js';
-import type { StoredVersions } from '../../../../registry/store/stored-versions.js';
+import { startReplicaRecord } from '../../../../registry/store/replicas/replica-record.js';
+import type { StoredVersions } from '../../../../registry/store/replicas/stored-versions.js';
+import {
+  startMigration,
+  type VersionFacts,
+} from '../../../../registry/store/replicas/version-migration.js';
 import type { DisposableStack } from '../../../../security/disposable-stack.js';
 import type { Keys } from '../../../../security/keyring.js';
 import type { Storage } from '../../../../storage/storage.js';
-import type { Config } from '../../options/config.js';
-import { ClockSkew } from './clock-skew.js';
-import { requireStoreKeys } from './keys-record.js';
-import { startMigration } from './version-migration.js';
+import { type KeyFacts, requireStoreKeys } from './keys-record.js';
 
 /** What the replicas of a store have in common. */
 interface SharedStore {
@@ -15,28 +17,23 @@ interface SharedStore {
 }
 
 /**
- * Starts comparing clocks, keys and versions with other replicas, and bringing stored objects to the
- * newest version. Returns undefined for an embedded store, which has one replica.
+ * Starts comparing keys and versions with other replicas, which an embedded store does not have, and
+ * bringing stored objects to the newest version.
  */
 export async function followReplicas(
-  { store }: Config,
   { storage, storedVersions }: SharedStore,
   keys: Keys,
   log: Log,
   disposables: DisposableStack,
-): Promise<ClockSkew | undefined> {
-  if (store.type !== 'etcd') {
-    startMigration(storedVersions, storage, log, disposables);
-    return undefined;
+): Promise<void> {
+  if (!storage.readsInProcess) {
+    const { group } = storedVersions;
+    const facts = (): KeyFacts & VersionFacts => ({
+      keys: keys.ids(),
+      versions: { [group]: storedVersions.own },
+    });
+    disposables.add(await startReplicaRecord(storage, facts));
+    await requireStoreKeys(storage, keys); // of two replicas that start together, at least one reads what the other wrote
   }
-  const clocks = new ClockSkew(storage, log, {
-    keys: () => keys.ids(),
-    versions: () => storedVersions.own,
-  });
-  disposables.add(() => clocks.stop());
-  clocks.start();
-  await clocks.written();
-  startMigration(storedVersions, storage, log, disposables);
-  await requireStoreKeys(storage, keys); // of two replicas that start together, at least one reads what the other wrote
-  return clocks;
+  disposables.add(startMigration(storedVersions, storage, log));
 }

@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto';
-import { jsonValue } from '../../../../registry/schema/json-value.js';
 import { keysOf } from '../../../../registry/schema/typed-entries.js';
 import { toStatusError } from '../../../../registry/status/storage-errors.js';
+import { replicaRecords } from '../../../../registry/store/replicas/replica-record.js';
 import type { KeyIDs, Keys } from '../../../../security/keyring.js';
-import { prefixRange, type Storage } from '../../../../storage/storage.js';
+import type { Storage } from '../../../../storage/storage.js';
 import { ConfigError } from '../../options/config.js';
-import { clocksPrefix } from './clock-skew.js';
 
 const key = 'meta/keys';
+
+/** What the record of a replica says of keys. */
+export interface KeyFacts {
+  readonly keys: KeyIDs;
+}
 
 /**
  * Returns the SHA-256 of the pairwise key, which no rotation changes. Its 256 random bits cannot be
@@ -24,10 +28,8 @@ const fingerprint = ({ pairwise }: Keys): string =>
 export async function requireStoreKeys(storage: Storage, keys: Keys): Promise<void> {
   await requireStorePairwiseKey(storage, fingerprint(keys));
   const own = keys.ids();
-  for (const { value, expires } of (await toStatusError(storage.list(prefixRange(clocksPrefix))))
-    .entries) {
-    const { keys: theirs } = jsonValue<{ keys?: KeyIDs }>({ value });
-    if (theirs === undefined || (expires !== undefined && expires <= Date.now())) continue;
+  for (const { keys: theirs } of await toStatusError(replicaRecords<KeyFacts>(storage))) {
+    if (theirs === undefined) continue;
     const sorts = keysOf(own).filter((sort) => !own[sort].some((id) => theirs[sort]?.includes(id)));
     if (sorts.length > 0) {
       throw new ConfigError([

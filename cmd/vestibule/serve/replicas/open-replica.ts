@@ -12,7 +12,6 @@ import type { Config } from '../../options/config.js';
 import { shownSettings } from '../../options/shown-settings.js';
 import type { ManifestController } from '../manifests/manifest-controller.js';
 import type { Totals } from './activity.js';
-import type { ClockSkew } from './clock-skew.js';
 import { LastMail } from './last-mail.js';
 import { ReplicaRecorder, type ReplicaState } from './replica-recorder.js';
 
@@ -23,7 +22,6 @@ interface ReplicaParts {
   readonly policy: PolicyAuthorizer;
   readonly provider: IdentityProvider;
   readonly mails: MailOutcomes;
-  readonly clocks: ClockSkew | undefined;
   readonly manifests: ManifestController | undefined;
 }
 
@@ -52,7 +50,7 @@ const totalsOf = ({ policy, provider, mails }: ReplicaParts): Totals => ({
 
 async function stateOf(
   config: Config,
-  { server, store, policy, clocks, manifests }: ReplicaParts,
+  { server, store, policy, manifests }: ReplicaParts,
   lastMail: LastMail,
 ) {
   const active = policy.activeName();
@@ -65,7 +63,6 @@ async function stateOf(
     release,
     ready: failedChecks.length === 0,
     failedChecks,
-    ...(clocks && { clock: { skewSeconds: clocks.skew, peers: clocks.peers } }),
     ...(active !== undefined && { policy: active }),
     store: {
       driver: store.storage.readsInProcess ? 'Embedded' : 'Etcd',

@@ -5,13 +5,13 @@ import {
   type Storage,
   startAfter,
   type Write,
-} from '../../storage/storage.js';
-import { EncodedObject, encode, objectsRange } from '../encoded-object.js';
-import type { AnyKind } from '../kind.js';
-import { jsonValue } from '../schema/json-value.js';
-import { byPriority } from '../versions/kind-view.js';
-import type { ApiGroup } from './api-group.js';
-import type { Registry } from './registry.js';
+} from '../../../storage/storage.js';
+import { EncodedObject, encode, objectsRange } from '../../encoded-object.js';
+import type { AnyKind } from '../../kind.js';
+import { jsonValue } from '../../schema/json-value.js';
+import { byPriority } from '../../versions/kind-view.js';
+import type { ApiGroup } from '../api-group.js';
+import type { Registry } from '../registry.js';
 
 /** Where the versions of a group in a store are recorded. */
 const keyOf = ({ name, hasQualifiedKeys }: ApiGroup): string =>
@@ -77,6 +77,11 @@ export class StoredVersions {
     );
     if (versions.#revision === undefined) await versions.refresh(); // another replica was first
     return versions;
+  }
+
+  /** The name of the group. */
+  get group(): string {
+    return this.#group.name;
   }
 
   /** What this replica says of versions. */
