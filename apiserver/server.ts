@@ -27,7 +27,7 @@ import { checkMessageSyntax } from './chain/message-syntax.js';
 import { type AllowedHost, checkHost } from './chain/own-host.js';
 import { checkQuery, readRequestInfo } from './chain/read-request.js';
 import { refuseUntilReady } from './chain/readiness.js';
-import { afterwards, type Step } from './chain/step.js';
+import { type Step, stepsOf } from './chain/step.js';
 import { withinSpan } from './chain/tracing.js';
 import type { ApiDescription } from './discovery/api-description.js';
 import type { SpendBudget } from './handlers/body-reader.js';
@@ -112,7 +112,7 @@ export class Server {
   readonly #api: Api;
   readonly #chain: readonly Step[];
   /** How many steps at the start of the chain decide whether the message is what it says. */
-  readonly #messageSteps: number;
+  readonly #messageStepCount: number;
   readonly #listeners: Listener[] = [];
   readonly #inFlight: InFlight;
   /** Refuses watches and large bodies when memory is short. */
@@ -177,7 +177,7 @@ export class Server {
       watcher: this.#watcher,
     });
     const message = this.#messageChain(parts);
-    this.#messageSteps = message.length;
+    this.#messageStepCount = message.length;
     this.#chain = [...message, ...this.#requestChain(parts)];
   }
 
@@ -198,16 +198,16 @@ export class Server {
   #requestChain(parts: ServerDependencies): readonly Step[] {
     return [
       readRequestInfo(parts.store.registry, this.#paths),
-      ...afterwards<ParsedRequest>(
+      ...stepsOf<ParsedRequest>(
         refuseUntilReady(() => this.#isReady),
         checkOrigin(parts.baseURL),
         this.#authentication.step,
         this.#authorization.step,
         checkQuery,
-        startDeadline((...failed) => this.#fail(...failed)),
+        startDeadline((req, res, error) => this.#fail(req, res, error)),
         this.#inFlight.step,
       ),
-      ...afterwards<PermittedRequest>(this.#dispatch),
+      ...stepsOf<PermittedRequest>(this.#dispatch),
     ];
   }
 
@@ -284,7 +284,7 @@ export class Server {
         if (pending) await pending;
       }
     } catch (error) {
-      if (index < this.#messageSteps) res.shouldKeepAlive = false;
+      if (index < this.#messageStepCount) res.shouldKeepAlive = false;
       this.#fail(req, res, error);
     } finally {
       clearTimeout(req.deadline);

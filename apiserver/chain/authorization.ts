@@ -120,25 +120,20 @@ export class Authorization {
     const { kind, name, verb } = context.requestInfo;
     if (kind.heldBy && !kind.heldBy(caller, name) && verb !== 'list') throw notFound(kind, name);
     const cached = this.#lastKnown(context);
-    return cached
-      ? this.#withEntities(
-          context,
-          cached,
-          (loaded) => this.#authorizeCached(loaded, cached) ?? this.#authorizeStored(context),
-        )
-      : this.#authorizeStored(context);
+    if (!cached) return this.#authorizeStored(context);
+    return this.#withEntities(context, cached, (loaded) => {
+      const authorized = this.#authorizeCached(loaded, cached);
+      return authorized ?? this.#authorizeStored(context);
+    });
   }
 
   async #authorizeStored(context: ObjectRequestContext): Promise<AuthorizedResourceRequest> {
     const { requestInfo } = context;
     const target = await this.#store.stored(requestInfo.kind, namespacedName(requestInfo));
-    return this.#withEntities(
-      context,
-      target,
-      (loaded) =>
-        (target ? undefined : this.#authorizeCreation(loaded)) ??
-        this.#authorizeObject(loaded, target),
-    );
+    return this.#withEntities(context, target, (loaded) => {
+      const creation = target ? undefined : this.#authorizeCreation(loaded);
+      return creation ?? this.#authorizeObject(loaded, target);
+    });
   }
 
   /** Runs `next` after the facts that the rules about a request mention are loaded. */

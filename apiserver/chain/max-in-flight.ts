@@ -11,6 +11,29 @@ export interface InFlightLimits {
   readonly changes: number;
 }
 
+/** The slot of a request, which it gives back while its body arrives, and when its response closes. */
+class Slot {
+  readonly #inFlight: InFlight;
+  readonly #counter: keyof InFlightLimits;
+  #isHeld = false;
+
+  constructor(inFlight: InFlight, counter: keyof InFlightLimits) {
+    this.#inFlight = inFlight;
+    this.#counter = counter;
+  }
+
+  /** Takes the slot, after a body also beyond the limit. */
+  take(): void {
+    this.#isHeld = true;
+    this.#inFlight[this.#counter] += 1;
+  }
+
+  giveBack(): void {
+    if (this.#isHeld) this.#inFlight[this.#counter] -= 1;
+    this.#isHeld = false;
+  }
+}
+
 /**
  * Limits the requests in flight. A request whose body is still arriving holds no slot, so that slow
  * senders cannot block changes. At most twice as many bodies arrive as changes may run; beyond
@@ -43,25 +66,26 @@ export class InFlight {
 
   /** Takes a slot until the response ends; throws 429 if none is left. */
   enter(req: ApiRequest, res: ApiResponse): void {
-    const kind = req.method === 'GET' || req.method === 'HEAD' ? 'reads' : 'changes';
-    if (this[kind] >= this.#max[kind]) throw tooManyRequests(1, 'too many requests are in flight');
-    this[kind] += 1;
-    const slot = { isHeld: true, isEnded: false };
+    const counter = req.method === 'GET' || req.method === 'HEAD' ? 'reads' : 'changes';
+    if (this[counter] >= this.#max[counter]) {
+      throw tooManyRequests(1, 'too many requests are in flight');
+    }
+    const slot = new Slot(this, counter);
+    slot.take();
+    let isClosed = false;
     res.once('close', () => {
-      slot.isEnded = true;
+      isClosed = true;
       this.#arriving.delete(req);
-      if (slot.isHeld) this[kind] -= 1;
+      slot.giveBack();
     });
     if (req.complete || !hasBody(req)) return;
+    // A body that came with the head has ended by then.
     setImmediate(() => {
-      if (slot.isEnded || req.complete) return;
-      slot.isHeld = false;
-      this[kind] -= 1;
+      if (isClosed || req.complete) return;
+      slot.giveBack();
       this.#trackArriving(req);
       req.once('end', () => {
-        if (slot.isEnded || !this.#arriving.delete(req)) return;
-        slot.isHeld = true;
-        this[kind] += 1;
+        if (this.#arriving.delete(req)) slot.take();
       });
     });
   }

@@ -10,7 +10,7 @@ export type Step<Request extends ApiRequest = ApiRequest> = (
   res: ApiResponse,
 ) => Awaitable<void>;
 
-/** Returns the steps that run after those that read (and permit) the request, for the one chain. */
-export const afterwards = <Request extends ApiRequest>(
+/** Returns steps for the one chain, in which earlier steps have set what \`Request\` has. */
+export const stepsOf = <Request extends ApiRequest>(
   ...steps: readonly Step<Request>[]
 ): readonly Step[] => steps as readonly Step[];

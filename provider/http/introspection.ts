@@ -29,7 +29,8 @@ export async function mayIntrospect(
   if (accountId !== undefined && !(await accountObject(services, accountId))) return false;
   if (token.aud === undefined) return isOwn;
   const audience = await audienceOf(services, token.clientId, token.aud);
-  if (!audience || !(isOwn || audience.spec.introspectors?.includes(client.clientId))) return false;
+  const mayAsk = isOwn || audience?.spec.introspectors?.includes(client.clientId);
+  if (!audience || !mayAsk) return false;
   if (!(await provider.Client.find(token.clientId))) return false;
   if (accountId === undefined) return true;
   const grant = await currentGrant(services, accountId, token.clientId);
@@ -55,7 +56,7 @@ export async function introspectJWT(
   const { client, params, entities } = ctx.oidc;
   ctx.status = 200;
   ctx.body = { active: false };
-  const claims = await verified(services, String(params.token));
+  const claims = await verifyAccessToken(services, String(params.token));
   const issuedTo = claims && (await provider.Client.find(String(claims.client_id)));
   if (!issuedTo) return;
   const token = {
@@ -65,6 +66,7 @@ export async function introspectJWT(
     scope: String(claims.scope ?? ''),
   };
   if (!(await mayIntrospect(services, provider, client, token))) return;
+  // The event of the request names the account of this entity (events.ts).
   if (token.accountId) Object.assign(entities, { AccessToken: token });
   const { jti: _, ...shown } = await stillShared(services, claims, token);
   ctx.body = { active: true, ...shown, token_type: claims.cnf ? 'DPoP' : 'Bearer' };
@@ -93,8 +95,11 @@ async function stillShared(
   return Object.fromEntries(Object.entries(claims).filter(([name]) => !withdrawn.has(name)));
 }
 
-/** Returns the claims of an access token of this service that has not expired (RFC 9068 §4). */
-async function verified(
+/**
+ * Returns the claims of an access token of this service (RFC 9068 §4); undefined for any other, and after its
+ * end. It may be for any Audience: mayIntrospect compares \`aud\`.
+ */
+async function verifyAccessToken(
   { secrets, settings }: Pick<ProviderServices, 'secrets' | 'settings'>,
   jwt: string,
 ): Promise<JWTPayload | undefined> {

@@ -1,10 +1,7 @@
 import type { OutcomeAuthorizer } from '../call-facts.js';
 import type { Transaction } from '../kind.js';
 import { StatusError } from '../status/status.js';
-import type { StoreTransaction } from './transaction.js';
-
-/** The work of one try of a commit. */
-export type Work<T> = (tx: StoreTransaction) => Promise<T>;
+import type { Work } from './transaction.js';
 
 /**
  * Returns the work of a request with what its commit depends on: that the caller has the rights

@@ -3,19 +3,12 @@ import {
   type Committed,
   type Entry,
   type Lost,
-  type Page,
-  type Range,
   type Revision,
   type Storage,
   startAfter,
 } from '../../storage/storage.js';
 import type { Authorizer } from '../authorizer.js';
-import {
-  type AuthorizedTarget,
-  type CallFacts,
-  decisionsOf,
-  systemRequest,
-} from '../call-facts.js';
+import { type CallFacts, decisionsOf, systemRequest } from '../call-facts.js';
 import {
   type EncodedObject,
   encodedObjectOf,
@@ -28,7 +21,6 @@ import type {
   AnyKind,
   Awaitable,
   Call,
-  Decision,
   Draft,
   ObjectOf,
   Ports,
@@ -37,16 +29,15 @@ import type {
   StagedWrites,
   Transaction,
 } from '../kind.js';
-import { KeyedMutex } from '../limits/keyed-mutex.js';
 import { NetworkLimits } from '../limits/network-limits.js';
-import { unavailable } from '../status/status.js';
 import { throwStatusError, toStatusError } from '../status/storage-errors.js';
 import type { WatchCache } from '../watchcache/watch-cache.js';
-import { authorizedWork, type Work } from './authorized-work.js';
+import { authorizedWork } from './authorized-work.js';
+import { ChangeLoop, type ChangeResult, type PendingChange } from './change-loop.js';
 import { StoreCommitter } from './committer.js';
 import { OptimisticCache } from './optimistic-cache.js';
 import type { Registry } from './registry.js';
-import { StoreTransaction, type TransactionSource } from './transaction.js';
+import { StoreTransaction } from './transaction.js';
 import { upsert } from './upsert.js';
 
 /** The dependencies of a Store. */
@@ -67,21 +58,7 @@ interface StoreConnections {
   readonly ports: () => Ports;
 }
 
-/** A change that was made: committed, or with nothing to write, as in a dry run. */
-interface ChangeResult<T> {
-  readonly is: 'Committed' | 'Unwritten';
-  readonly result: T;
-}
-
-/**
- * The outcome of one try. It is lost if an object has changed since it was read: that of a key, or one
- * from a cache that no commit has proved.
- */
-type TryResult<T> = ChangeResult<T> | { readonly is: 'Lost'; readonly key?: string };
-
-const retryForMs = 10_000;
-
-/** The generic store of all kinds: reads objects, and runs the only read-modify-write loop. */
+/** The generic store of all kinds: reads objects, and changes them by the one loop. */
 export class Store {
   readonly storage: Storage;
   readonly registry: Registry;
@@ -95,8 +72,7 @@ export class Store {
   /** Present if reads go to another process (etcd). */
   readonly #optimisticCache: OptimisticCache | undefined;
   readonly #committer: StoreCommitter;
-  /** Serializes retries on the same key within this process. */
-  readonly #retryMutex = new KeyedMutex();
+  readonly #changes: ChangeLoop;
 
   constructor(dependencies: StoreDependencies) {
     const { storage, registry, watchCache, settings } = dependencies;
@@ -109,6 +85,13 @@ export class Store {
     const optimisticCache = storage.readsInProcess ? undefined : new OptimisticCache();
     this.#optimisticCache = optimisticCache;
     this.#committer = new StoreCommitter(storage, watchCache, optimisticCache);
+    this.#changes = new ChangeLoop({
+      storage,
+      registry,
+      committer: this.#committer,
+      stored: (kind, name) => this.stored(kind, name),
+      cachedEntry: optimisticCache && ((key) => this.#cachedEntry(key)),
+    });
     if (optimisticCache) watchCache.onChange((change) => optimisticCache.recordChange(change));
   }
 
@@ -147,19 +130,16 @@ export class Store {
         this.networkLimits.giveBack(limit, facts.request.network, call.now, spentAt),
       usedShare: (limit) => this.networkLimits.ratio(limit, call.now),
       change: async (work) => {
-        const authorized = target;
+        const change = {
+          call,
+          work: authorizedWork(work, outcome, assertRights && ((tx) => assertRights(tx, call))),
+          target,
+          decision,
+        };
         target = undefined;
-        const change = await this.networkLimits.refusals.counted(
-          this.#change(
-            call,
-            authorizedWork(work, outcome, assertRights && ((tx) => assertRights(tx, call))),
-            authorized,
-            decision,
-          ),
-          call.now,
-        );
-        if (change.is === 'Committed') decision = undefined;
-        return change.result;
+        const { is, result } = await this.#counted(change);
+        if (is === 'Committed') decision = undefined;
+        return result;
       },
     };
     return call;
@@ -256,124 +236,12 @@ export class Store {
 
   /** Runs `work` and commits it. After a conflict it runs again, for ten seconds (503). */
   async change<T>(call: Call, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const change = this.#change(call, work, undefined, undefined);
-    return (await this.networkLimits.refusals.counted(change, call.now)).result;
+    return (await this.#counted({ call, work })).result;
   }
 
-  async #change<T>(
-    call: Call,
-    work: Work<T>,
-    target: AuthorizedTarget | undefined,
-    decision: Decision | undefined,
-  ): Promise<ChangeResult<T>> {
-    let outcome = this.#optimisticCache
-      ? await this.#tryFromCache(call, work, target, decision)
-      : await this.#tryCommit(call, work, this.#source(target?.stored), decision, true);
-    const deadline = performance.now() + retryForMs;
-    const retry = (): Promise<TryResult<T>> => {
-      if (performance.now() > deadline) {
-        throw unavailable('too many changes of the same objects at once');
-      }
-      return this.#tryOnCurrent(call, work, target, decision);
-    };
-    while (outcome.is === 'Lost') {
-      outcome = await (outcome.key === undefined
-        ? retry()
-        : this.#retryMutex.run(outcome.key, retry));
-    }
-    return outcome;
-  }
-
-  /** A try on the current objects. The request is authorized again if its target has changed. */
-  async #tryOnCurrent<T>(
-    call: Call,
-    work: Work<T>,
-    target: AuthorizedTarget | undefined,
-    decision: Decision | undefined,
-  ): Promise<TryResult<T>> {
-    if (!target) return this.#tryCommit(call, work, this.#source(), decision);
-    const { kind, name, revision } = target.stored;
-    const stored = await this.stored(kind, name);
-    const isSame = stored?.revision === revision;
-    return this.#tryCommit(
-      call,
-      work,
-      this.#source(stored),
-      isSame ? decision : await target.authorize(stored),
-    );
-  }
-
-  #source(target?: EncodedObject): TransactionSource {
-    return { get: this.#get, list: this.#list, known: target ? [target] : [] };
-  }
-
-  /**
-   * The first try, from cached objects, without reads. It is lost unless the commit proves them, as
-   * after work that failed or had nothing to write.
-   */
-  async #tryFromCache<T>(
-    call: Call,
-    work: Work<T>,
-    target: AuthorizedTarget | undefined,
-    decision: Decision | undefined,
-  ): Promise<TryResult<T>> {
-    let usedCache = target?.fromCache ?? false;
-    const get = async (key: string): Promise<Entry | undefined> => {
-      const cached = this.#cachedEntry(key);
-      if (!cached) return this.#get(key);
-      usedCache = true;
-      return cached;
-    };
-    let hasWorkFailed = false;
-    const trackedWork: Work<T> = (tx) =>
-      work(tx).catch((error: unknown) => {
-        hasWorkFailed = true;
-        throw error;
-      });
-    try {
-      const outcome = await this.#tryCommit(
-        call,
-        trackedWork,
-        { get, list: this.#list, isCached: () => usedCache, known: target ? [target.stored] : [] },
-        decision,
-        true,
-      );
-      if (!usedCache || outcome.is !== 'Unwritten') return outcome;
-    } catch (error) {
-      if (!usedCache || !hasWorkFailed) throw error;
-    }
-    return { is: 'Lost' };
-  }
-
-  readonly #get = async (key: string): Promise<Entry | undefined> =>
-    (await toStatusError(this.storage.get(key))).entry;
-
-  readonly #list = (range: Range): Promise<Page> => toStatusError(this.storage.list(range));
-
-  async #tryCommit<T>(
-    call: Call,
-    work: Work<T>,
-    source: TransactionSource,
-    decision: Decision | undefined,
-    isFirst = false,
-  ): Promise<TryResult<T>> {
-    const tx = new StoreTransaction(this.registry, source, call);
-    const result = await work(tx);
-    const { part, written } = tx.finish();
-    if (part.writes.length === 0 || call.dryRun) return { is: 'Unwritten', result };
-    // A change that lost before goes first: otherwise who changes an object all the time keeps others out.
-    const busy = isFirst && part.checks.find(({ key }) => this.#retryMutex.isBusy(key));
-    if (busy) return { is: 'Lost', key: busy.key };
-    const record = new StoreTransaction(this.registry, { ...source, known: [], first: tx }, call);
-    await (tx.decision ?? decision)?.recordIn?.(record);
-    const outcome = await this.commit(
-      [tx.isChanged ? tx.finish().part : part],
-      record.finish().part,
-    );
-    if (!outcome.committed) return { is: 'Lost', key: outcome.winners.keys().next().value ?? '' };
-    for (const object of written) object.metadata.resourceVersion = String(outcome.revision);
-    for (const effect of [...tx.effects, ...record.effects]) effect();
-    return { is: 'Committed', result };
+  /** Makes a change, and counts it if a limit refuses it. */
+  #counted<T>(change: PendingChange<T>): Promise<ChangeResult<T>> {
+    return this.networkLimits.refusals.counted(this.#changes.run(change), change.call.now);
   }
 
   /**
@@ -384,7 +252,7 @@ export class Store {
     name: string,
     work: (old: ObjectOf<K> | undefined) => Draft<ObjectOf<K>> | 'delete' | 'leave',
   ): Promise<StagedWrites> {
-    const tx = new StoreTransaction(this.registry, this.#source(), this.systemCall());
+    const tx = new StoreTransaction(this.registry, this.#changes.source(), this.systemCall());
     await upsert(tx, kind, name, work);
     return tx.finish().part;
   }

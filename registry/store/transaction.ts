@@ -37,13 +37,7 @@ import { addUse, type Limit, limitKey, scaleLimit } from '../limits/rate-limit.j
 import { updatesBy } from '../managedfields/update.js';
 import { ownerName, ownerReference } from '../owner-reference.js';
 import { namespacedName, plainName } from '../schema/namespaced-name.js';
-import {
-  alreadyExists,
-  invalid,
-  noFreeName,
-  notFound,
-  type StatusError,
-} from '../status/status.js';
+import { alreadyExists, noFreeName, notFound, type StatusError } from '../status/status.js';
 import {
   finalizerFaults,
   finalizersOnDelete,
@@ -54,6 +48,7 @@ import {
 import { mergeParts } from './lifecycle/merge-parts.js';
 import { newMetadata } from './lifecycle/new-metadata.js';
 import { type StagedObject, stagedWrites } from './lifecycle/staged-writes.js';
+import { throwFaults } from './lifecycle/throw-faults.js';
 import { updateUniqueValues } from './lifecycle/unique-values.js';
 import { metadataSizeFaults } from './metadata-size.js';
 import { outboxRow } from './outbox-row.js';
@@ -70,8 +65,11 @@ export interface TransactionSource {
   isCached?(): boolean;
   readonly known?: readonly EncodedObject[];
   /** Another transaction of the same commit, whose raw keys this one continues from. */
-  readonly first?: StoreTransaction;
+  readonly continues?: StoreTransaction;
 }
+
+/** The work of one try of a commit. */
+export type Work<T> = (tx: StoreTransaction) => Promise<T>;
 
 /** One try of a commit: what is read becomes checks, what is changed becomes writes. */
 export class StoreTransaction implements Transaction {
@@ -86,7 +84,7 @@ export class StoreTransaction implements Transaction {
   readonly #rawWrites = new Map<string, Write>();
   readonly #parts: StagedWrites[] = [];
   /** Whether another transaction of the commit took over a key after this one was finished. */
-  isChanged = false;
+  hasLostKeys = false;
   /** Tracks changes by this service itself. */
   readonly #ownTracker = updatesBy(() => this.#call.settings.component);
   /** Callbacks to run after the commit. */
@@ -149,9 +147,10 @@ export class StoreTransaction implements Transaction {
     } & KindObject;
     const { namespace } = input.metadata;
     const isTaken = (name: string) => this.#isTaken(kind, namespacedName({ namespace, name }));
-    const name = input.metadata.name ?? (await freeName(input.metadata.generateName, isTaken));
-    const fault = input.metadata.name === undefined ? noFreeName : alreadyExists;
-    const taken = (await isTaken(name)) && fault(kind, name);
+    const given = input.metadata.name;
+    const name = given ?? (await freeName(input.metadata.generateName, isTaken));
+    const fault = given === undefined ? noFreeName : alreadyExists;
+    const taken = (await isTaken(name)) ? fault(kind, name) : undefined;
     const { ownerReferences = await this.#ownerReferences(kind, input) } = input.metadata;
     const metadata = { ...input.metadata, ...(ownerReferences && { ownerReferences }) };
     const object: KindObject = {
@@ -225,7 +224,7 @@ export class StoreTransaction implements Transaction {
     const current = staged?.object ?? before.parse();
     const finalizers = finalizersOnDelete(kind, current, policy);
     if (finalizers.length === 0) {
-      await this.#remove(kind, old, before);
+      await this.#remove(kind, before);
       return withoutFinalizers(old);
     }
     keepForFinalizers(current, finalizers, this.#call.now);
@@ -237,10 +236,11 @@ export class StoreTransaction implements Transaction {
 
   async erase(kind: AnyKind, name: string): Promise<void> {
     const before = await this.#stored(kind, name);
-    if (before) await this.#remove(kind, before.object, before);
+    if (before) await this.#remove(kind, before);
   }
 
-  async #remove(kind: AnyKind, old: KindObject, before: EncodedObject): Promise<void> {
+  async #remove(kind: AnyKind, before: EncodedObject): Promise<void> {
+    const old = before.object;
     this.#staged.set(before.entry.key, { kind, before, object: undefined });
     await updateUniqueValues(this, kind, { next: undefined, old }, this.#call.settings.limits);
     await kind.strategy.beforeCommit?.(this, undefined, old, this.#call);
@@ -280,7 +280,7 @@ export class StoreTransaction implements Transaction {
   }
 
   async read(key: string): Promise<RawValue | undefined> {
-    const pending = this.#rawWrites.get(key) ?? this.#source.first?.takeOver(key);
+    const pending = this.#rawWrites.get(key) ?? this.#source.continues?.takeOver(key);
     if (pending) return 'put' in pending ? pending : undefined;
     return this.#entry(key);
   }
@@ -291,7 +291,7 @@ export class StoreTransaction implements Transaction {
    */
   takeOver(key: string): Write | undefined {
     const pending = this.#rawWrites.get(key);
-    if (this.#rawWrites.delete(key)) this.isChanged = true;
+    if (this.#rawWrites.delete(key)) this.hasLostKeys = true;
     return pending;
   }
 
@@ -366,33 +366,32 @@ export class StoreTransaction implements Transaction {
     next: KindObject,
     before: EncodedObject | undefined,
     tracker: FieldTracker,
-    taken: StatusError | false = false,
+    taken?: StatusError,
   ): Promise<void> {
-    const [old, call] = [before?.object, this.#call];
+    const call = this.#call;
+    const old = before?.object;
     const { spec, status, tracked, secrets } = this.#registry.schemas(kind);
-    if (isFinalized(next, old)) {
-      tracker.track({ kind, schema: tracked, next, old, now: call.now });
-      return this.#remove(kind, old!, before!);
+    const write = { kind, schema: tracked, next, old, now: call.now };
+    if (before && isFinalized(next, old)) {
+      tracker.track(write);
+      return this.#remove(kind, before);
     }
     const isStatus = tracker.subresource === 'status';
     if (!isStatus) await setDefaults(kind, spec, { next, old, call });
-    const causes = isStatus ? status.check(next.status, 'status') : spec.check(next.spec, 'spec');
-    const sent = causes.length === 0 && !isStatus ? secrets : [];
-    const newSecrets = takeSecrets(sent, next, old, { kind, keys: call.keys });
-    const changed = !old || newSecrets.size > 0 || !isDeepStrictEqual(old.spec, next.spec);
-    if (!changed) next.spec = old.spec;
-    if (causes.length === 0) {
-      const key = objectKey(kind, namespacedName(next.metadata));
-      this.#staged.set(key, { kind, before, object: next });
-      const write = { kind, schema: tracked, next, old, now: call.now };
-      tracker.track(withSecretMarks(secrets, write, newSecrets));
-      causes.push(...((await kind.strategy.validate?.(next, old, call)) ?? []));
-    }
-    if (causes.length === 0) causes.push(...metadataSizeFaults(kind, next, old, call));
-    if (causes.length === 0) causes.push(...finalizerFaults(next, old));
-    if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);
+    const faults = isStatus ? status.check(next.status, 'status') : spec.check(next.spec, 'spec');
+    throwFaults(kind, next, faults);
+    const newSecrets = takeSecrets(isStatus ? [] : secrets, next, old, { kind, keys: call.keys });
+    const isSpecChanged = !old || newSecrets.size > 0 || !isDeepStrictEqual(old.spec, next.spec);
+    if (!isSpecChanged) next.spec = old.spec;
+    // Staged before it is valid: who may not make the object is refused before its faults are shown.
+    const key = objectKey(kind, namespacedName(next.metadata));
+    this.#staged.set(key, { kind, before, object: next });
+    tracker.track(withSecretMarks(secrets, write, newSecrets));
+    throwFaults(kind, next, await kind.strategy.validate?.(next, old, call));
+    throwFaults(kind, next, metadataSizeFaults(kind, next, old, call));
+    throwFaults(kind, next, finalizerFaults(next, old));
     if (taken) throw taken;
-    if (old) next.metadata.generation = old.metadata.generation + (changed ? 1 : 0);
+    if (old) next.metadata.generation = old.metadata.generation + (isSpecChanged ? 1 : 0);
     await kind.strategy.beforeCommit?.(this, next, old, call);
     await updateUniqueValues(this, kind, { next, old }, call.settings.limits);
   }

@@ -38,17 +38,21 @@ export interface Subscription {
   leave(): void;
 }
 
+/** Who gets each event as it arrives, after `from`. */
 interface LiveSubscriber {
   subscriber: Subscriber;
   from: Revision;
 }
+/** A subscriber with what it has got so far. */
 interface Watcher {
   resource: string;
   subscriber: Subscriber;
   position: Revision;
   isLive: boolean;
+  /** Aborts when the subscriber leaves. */
   signal: AbortSignal;
 }
+/** An object as it was at a revision; without one it was absent. */
 interface Cached {
   stored: EncodedObject | undefined;
   revision: Revision;
@@ -73,11 +77,15 @@ export class WatchCache {
   readonly #log: Log;
   readonly #stop = new AbortController();
   readonly #buffer = new EventBuffer();
+  /** By resource. */
   readonly #live = new Map<string, Set<LiveSubscriber>>();
   readonly #cacheBytes: number;
   #cache: GenerationCache<Cached>;
-  readonly #barriers = new Map<string, Revision>();
-  readonly #committed = new Map<string, Revision>();
+  /** The revision of this replica's own commit by key, until its event arrives. */
+  readonly #ownCommits = new Map<string, Revision>();
+  /** The revision of the last of them by resource. */
+  readonly #lastOwnCommits = new Map<string, Revision>();
+  /** Reads of the store by key; stale once an event has come in between. */
   readonly #pendingReads = new Map<string, { isStale: boolean; readerCount: number }>();
   readonly #listeners: ((change: Change) => void)[] = [];
   #waiters: { revision: Revision; resolve: () => void }[] = [];
@@ -140,7 +148,8 @@ export class WatchCache {
   subscribe(resource: string, from: Revision, subscriber: Subscriber): Subscription {
     const leave = new AbortController();
     const watcher = { resource, subscriber, position: from, isLive: false, signal: leave.signal };
-    if (from < this.#buffer.from || !this.#join(watcher)) void this.#catchUp(watcher);
+    const isLive = from >= this.#buffer.from && this.#join(watcher);
+    if (!isLive) void this.#catchUp(watcher);
     const position = (): Revision =>
       watcher.isLive ? Math.max(watcher.position, this.#revision) : watcher.position;
     return {
@@ -193,8 +202,8 @@ export class WatchCache {
     if (revision <= this.#revision) return;
     for (const key of keys) {
       if (key.startsWith('objects/')) {
-        this.#barriers.set(key, revision);
-        this.#committed.set(key.split('/', 2)[1]!, revision);
+        this.#ownCommits.set(key, revision);
+        this.#lastOwnCommits.set(key.split('/', 2)[1]!, revision);
       }
     }
   }
@@ -204,12 +213,9 @@ export class WatchCache {
     this.#listeners.push(listener);
   }
 
-  /**
-   * Returns the revision of this replica's last commit to `resource` whose event has not arrived,
-   * or 0.
-   */
+  /** Returns the revision of this replica's last commit to `resource` that was ahead of the watch, or 0. */
   lastCommitTo(resource: string): Revision {
-    return this.#committed.get(resource) ?? 0;
+    return this.#lastOwnCommits.get(resource) ?? 0;
   }
 
   /**
@@ -221,12 +227,7 @@ export class WatchCache {
   }
 
   #isKeyFresh(key: string): boolean {
-    if (this.#barriers.size === 0) return true;
-    const barrier = this.#barriers.get(key);
-    if (barrier === undefined) return true;
-    if (barrier > this.#revision) return false;
-    this.#barriers.delete(key);
-    return true;
+    return (this.#ownCommits.get(key) ?? 0) <= this.#revision;
   }
 
   async #read(kind: AnyKind, key: string): Promise<EncodedObject | undefined> {
@@ -289,10 +290,8 @@ export class WatchCache {
     for (const change of changes) this.#applyChange(change, revision);
     this.#revision = Math.max(this.#revision, revision);
     this.#receivedAt = Math.max(this.#receivedAt, asOf);
-    if (this.#barriers.size > 0) {
-      for (const [key, barrier] of this.#barriers) {
-        if (barrier <= this.#revision) this.#barriers.delete(key);
-      }
+    for (const [key, committed] of this.#ownCommits) {
+      if (committed <= this.#revision) this.#ownCommits.delete(key);
     }
     const reached = this.#waiters.filter((waiter) => waiter.revision <= this.#revision);
     if (reached.length > 0) {
@@ -320,17 +319,17 @@ export class WatchCache {
   }
 
   /** Replays buffered events. Returns true once the watcher has caught up and is live. */
-  #join(reader: Watcher): boolean {
-    const { resource, subscriber, signal } = reader;
-    const { events, more } = this.#buffer.eventsSince(resource, reader.position);
+  #join(watcher: Watcher): boolean {
+    const { resource, subscriber, signal } = watcher;
+    const { events, more } = this.#buffer.eventsSince(resource, watcher.position);
     for (const event of events) subscriber.event(event);
-    reader.position = events.at(-1)?.revision ?? reader.position;
+    watcher.position = events.at(-1)?.revision ?? watcher.position;
     if (more) return false;
-    const live: LiveSubscriber = { subscriber, from: Math.max(reader.position, this.#revision) };
+    const live: LiveSubscriber = { subscriber, from: Math.max(watcher.position, this.#revision) };
     const subscribers = this.#live.get(resource) ?? new Set();
     this.#live.set(resource, subscribers.add(live));
     signal.addEventListener('abort', () => subscribers.delete(live), { once: true });
-    reader.isLive = true;
+    watcher.isLive = true;
     return true;
   }
 

@@ -67,9 +67,8 @@ export const Account = defineKind({
     validate: ({ spec }, old) => profileFaults(spec, old?.spec),
     beforeCommit(tx, next, old, { now }) {
       const former = old && heldAddress(old);
-      if (former !== undefined && former !== (next && heldAddress(next))) {
-        recordGivenUpAddress(tx, former, now);
-      }
+      const current = next && heldAddress(next);
+      if (former !== undefined && former !== current) recordGivenUpAddress(tx, former, now);
       if (!next) return;
       if (old && !isDeepStrictEqual(old.spec, next.spec)) {
         next.status.profileTimestamp = toTimestamp(now);

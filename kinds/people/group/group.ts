@@ -62,33 +62,20 @@ export const Group = defineKind({
   },
   strategy: {
     validate({ metadata, spec }, old) {
-      const temporary = spec.temporaryMembers ?? [];
-      const known = new Set([
-        ...(old?.spec.members ?? []),
-        ...(old?.spec.temporaryMembers ?? []).map(({ email }) => email),
-      ]);
-      const addressFaults = (member: string, field: string): Cause[] => {
-        if (!isWithinLengths(member)) {
-          return [
-            invalidValue(field, 'must have at most 64 characters before the @ and 255 after it'),
-          ];
-        }
-        return known.has(member) ? [] : newAddressFaults(member, field);
-      };
-      return [
-        ...repeatedAddresses(spec.members, (i) => `spec.members[${i}]`),
-        ...repeatedAddresses(
-          temporary.map(({ email }) => email),
-          (i) => `spec.temporaryMembers[${i}]`,
+      const temporary = temporaryAddresses(spec);
+      const known = new Set(old && [...old.spec.members, ...temporaryAddresses(old.spec)]);
+      const faults = [
+        ...repeatedAddresses(spec.members, memberField),
+        ...repeatedAddresses(temporary, temporaryField),
+        ...spec.members.flatMap((email, i) => addressFaults(email, memberField(i), known)),
+        ...temporary.flatMap((email, i) =>
+          addressFaults(email, `${temporaryField(i)}.email`, known),
         ),
-        ...spec.members.flatMap((member, i) => addressFaults(member, `spec.members[${i}]`)),
-        ...temporary.flatMap(({ email }, i) =>
-          addressFaults(email, `spec.temporaryMembers[${i}].email`),
-        ),
-        ...(metadata.name === operators && temporary.length > 0 && spec.members.length === 0
-          ? [invalidValue('spec.members', 'must not be empty: temporary operators end')]
-          : []),
       ];
+      if (metadata.name === operators && temporary.length > 0 && spec.members.length === 0) {
+        faults.push(invalidValue('spec.members', 'must not be empty: temporary operators end'));
+      }
+      return faults;
     },
     async beforeCommit(_tx, next, _old, call) {
       const unused = next?.metadata.name === operators ? unusedOperators(next.spec, call) : [];
@@ -98,6 +85,18 @@ export const Group = defineKind({
     },
   },
 });
+
+const memberField = (i: number): string => `spec.members[${i}]`;
+const temporaryField = (i: number): string => `spec.temporaryMembers[${i}]`;
+
+const temporaryAddresses = ({ temporaryMembers = [] }: z.infer<typeof GroupSpec>): string[] =>
+  temporaryMembers.map(({ email }) => email);
+
+/** Returns the faults of an address; one that was a member before has only its length checked. */
+function addressFaults(email: string, field: string, known: ReadonlySet<string>): Cause[] {
+  if (isWithinLengths(email)) return known.has(email) ? [] : newAddressFaults(email, field);
+  return [invalidValue(field, 'must have at most 64 characters before the @ and 255 after it')];
+}
 
 /** Returns the addresses of `--operators` that the members of Group `operators` leave without effect. */
 export const unusedOperators = (
