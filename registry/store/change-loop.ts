@@ -9,7 +9,7 @@ import type { StoreCommitter } from './committer.js';
 import type { Registry } from './registry.js';
 import { StoreTransaction, type TransactionSource, type Work } from './transaction.js';
 
-/** A change that is to be made, and what its request was authorized with. */
+/** A change that a request asks for, and what the request was authorized with. */
 export interface PendingChange<T> {
   readonly call: Call;
   readonly work: Work<T>;

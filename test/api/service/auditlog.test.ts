@@ -20,12 +20,8 @@ import { mountDisk, mounts } from '../../support/disk.js';
 import { settles } from '../../support/patience.js';
 import { exchange } from '../../support/people/tab.js';
 import { startTest, stopAll, temporary } from '../../support/service.js';
-import { endWatched, startWatched } from '../../support/watched.js';
 
-afterAll(async () => {
-  await endWatched();
-  await stopAll();
-});
+afterAll(stopAll);
 
 const lines = (text: string): any[] =>
   text
