@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ownedAdditionsOf, ownedFile, ownedSample } from './new-kind-owned.mjs';
 
 const root = join(import.meta.dirname, '..');
 const read = (file) => readFileSync(join(root, file), 'utf8');
@@ -116,7 +117,7 @@ const amongImports = (path) => (text) => {
  * Returns the lines that a kind needs outside its own file. `at` finds the index, or 0. Nothing is
  * added if the file already contains `mark`, by default the lines themselves.
  */
-const additionsOf = ({ kind, resource, name, title }) => [
+const additionsOf = ({ kind, resource, name, title, isOwned }) => [
   {
     file: 'kinds/index.ts',
     where: 'among the imports',
@@ -133,7 +134,7 @@ const additionsOf = ({ kind, resource, name, title }) => [
     file: 'policy/text/operator-rows.ts',
     where: 'at the end of `operatorRows`',
     at: atEndOf('const operatorRows: readonly OperatorRow[] = ['),
-    lines: `  { kind: '${kind}', rule: '${resource}', actions: readsAndWrites },`,
+    lines: `  { kind: '${kind}', rule: '${resource}', actions: ${isOwned ? 'readsAndDeletes' : 'readsAndWrites'} },`,
   },
   ...catalogs.map((file) => ({
     file,
@@ -146,13 +147,13 @@ const additionsOf = ({ kind, resource, name, title }) => [
     file: 'docs/explanation/what-is-stored.md',
     where: 'in the table of objects, before `objects/mockmessages/`',
     at: before('| `objects/mockmessages/`'),
-    lines: `| \`objects/${resource}/\` | what operators declared | until deleted |`,
+    lines: `| \`objects/${resource}/\` | ${isOwned ? 'what people added for themselves' : 'what operators declared'} | until deleted |`,
     mark: `\`objects/${resource}/\``,
   },
-  ...testAdditionsOf({ kind, resource, name }),
+  ...testAdditionsOf({ kind, resource, name, isOwned }),
 ];
 
-const testAdditionsOf = ({ kind, resource, name }) => [
+const testAdditionsOf = ({ kind, resource, name, isOwned }) => [
   {
     file: 'test/kinds/conformance.test.ts',
     where: 'among the imports',
@@ -163,19 +164,24 @@ const testAdditionsOf = ({ kind, resource, name }) => [
     file: 'test/kinds/conformance.test.ts',
     where: 'at the end',
     at: (text) => text.length,
-    lines: `conforms(${kind}, {
+    lines: isOwned
+      ? ownedSample({ kind })
+      : `conforms(${kind}, {
   valid: () => ({ name: 'sample', spec: { displayName: 'Sample' } }),
   invalid: [{ spec: { displayName: '' }, field: 'spec.displayName' }],
   patch: { displayName: 'Another' },
 });`,
   },
-  {
-    file: 'test/api/policy/matrix.test.ts',
-    where: 'at the end of `created`',
-    at: atEndOf('const created: Record<string, { metadata: { name: string }; spec: object }> = {'),
-    lines: `  ${resource}: { metadata: { name: 'sample' }, spec: { displayName: 'Sample' } },`,
-  },
+  ...(isOwned ? ownedAdditionsOf({ kind, resource }, before) : [createdSample(resource)]),
 ];
+
+/** What an operator creates in the matrix of who may do what. */
+const createdSample = (resource) => ({
+  file: 'test/api/policy/matrix.test.ts',
+  where: 'at the end of `created`',
+  at: atEndOf('const created: Record<string, { metadata: { name: string }; spec: object }> = {'),
+  lines: `  ${resource}: { metadata: { name: 'sample' }, spec: { displayName: 'Sample' } },`,
+});
 
 /** Adds lines that are missing. Returns those without a place, and the changed files. */
 function add(additions) {
@@ -210,7 +216,33 @@ function run(command, ...args) {
   }
 }
 
-function addKind(kind, resource) {
+/** Returns what is left to do: who may do what differs if an Account owns the objects. */
+const nextSteps = ({ kind, resource, file, isOwned }) => `
+Next (docs/contributing/recipes.md#a-kind):
+1. In ${file}, describe ${kind} objects and give them their fields.
+2. If the fields differ from the sample, change the sample in test/kinds/conformance.test.ts and
+   test/api/policy/matrix.test.ts.
+${isOwned ? ownedRights(resource) : operatorsRights(resource)}
+4. Run hack/gen, then hack/test test/kinds/conformance -t ${kind}, then
+   hack/test test/policy/default test/api/policy/matrix, then hack/verify.
+5. Add a line to CHANGELOG.md. A service that already runs keeps its policy, so the line must name
+   the new rule.`;
+
+const operatorsRights = (
+  resource,
+) => `3. Operators may read and write ${resource}, and no one else may (operatorRows in
+   policy/text/operator-rows.ts). To permit others, add a section as ClaimsProvider has one to
+   policy/text/default-policy.ts, a row to the
+   tables in test/policy/default.test.ts and test/api/policy/matrix.test.ts, and each new @message
+   to ui/messages/*/rules.json in every language. For a kind that people own, use --owned.`;
+
+const ownedRights = (
+  resource,
+) => `3. People may use ${resource} that are their own, and operators may read and delete all
+   (policy/text/default-policy.ts, policy/text/operator-rows.ts). Say how many an account may have:
+   a limit (docs/design/limits.md#to-add-one) and tx.spend, as accessRequestsPerAccountDay.`;
+
+function addKind(kind, resource, isOwned) {
   const name = wordsOf(kind).join('-');
   const file = `kinds/${name}.ts`;
   const fault = nameFault(kind, resource) ?? conflictOf(kind, resource, file);
@@ -218,9 +250,9 @@ function addKind(kind, resource) {
   if (!existsSync(join(root, 'node_modules/.bin/biome'))) {
     fail('the packages are not installed: run hack/prepare');
   }
-  write(file, ownFile({ kind, resource }));
+  write(file, (isOwned ? ownedFile : ownFile)({ kind, resource }));
   const { left, changed } = add(
-    additionsOf({ kind, resource, name, title: titleOf(kind, resource) }),
+    additionsOf({ kind, resource, name, title: titleOf(kind, resource), isOwned }),
   );
   const sources = [file, ...changed].filter((one) => one.endsWith('.ts'));
   run('node_modules/.bin/biome', 'format', '--write', '--log-level=error', ...sources);
@@ -229,22 +261,13 @@ function addKind(kind, resource) {
     console.log(`\nadd to ${place}, ${where}:\n${lines}`);
   }
   if (left.length === 0) run('hack/gen');
-  console.log(`
-Next:
-1. In ${file}, describe ${kind} objects and give them their fields.
-2. If the fields differ from the sample, change the sample in test/kinds/conformance.test.ts and
-   test/api/policy/matrix.test.ts.
-3. Operators may read and write ${resource}, and no one else may (operatorRows in
-   policy/text/operator-rows.ts). To permit others, add a section as ClaimsProvider has one to
-   policy/text/default-policy.ts, and a row to the
-   tables in test/policy/default.test.ts and test/api/policy/matrix.test.ts.
-4. Run hack/gen, hack/verify and hack/test test/kinds/conformance -t ${kind}.
-5. Add a line to CHANGELOG.md. A service that already runs keeps its policy, so the line must name
-   the new rule.`);
+  console.log(nextSteps({ kind, resource, file, isOwned }));
 }
 
-const [kind, resource, ...more] = process.argv.slice(2);
+const given = process.argv.slice(2);
+const isOwned = given[0] === '--owned';
+const [kind, resource, ...more] = isOwned ? given.slice(1) : given;
 if (kind === undefined || resource === undefined || more.length > 0) {
   fail('give the kind and its resource: hack/new-kind Widget widgets');
 }
-addKind(kind, resource);
+addKind(kind, resource, isOwned);

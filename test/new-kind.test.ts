@@ -127,6 +127,7 @@ const suites = [
   'test/structure.test.ts',
   'test/kinds/conformance.test.ts',
   'test/policy/default.test.ts',
+  'test/policy/default-messages.test.ts',
   'test/api/policy/matrix.test.ts',
   'test/api/request/views.test.ts',
   'test/docs/applications.test.ts',
@@ -138,9 +139,14 @@ const concerned = [
   '^the structure ',
   '^Widget on embedded ',
   '^Widget on etcd ',
+  '^Badge on embedded ',
+  '^Badge on etcd ',
   '^the default policy may be put in force',
   '^the default policy is about kinds that exist',
   '^the default policy Widget ',
+  '^the default policy Badge ',
+  'but signed in long ago gives no change of a Badge ',
+  '^every message of the default policy has a translation',
   '^over the kinds that are served',
   'on embedded (every row is|every request)',
   'every kind has the columns it should',
@@ -171,6 +177,19 @@ describe('hack/new-kind', () => {
     await refused(['Thing', 'widgets'], '"widgets" is a name of the kind Widget already');
   });
 
+  test('adds one that an Account owns, and each rule with its translations', async () => {
+    const { code, out, error } = await run('hack/new-kind', '--owned', 'Badge', 'badges');
+    expect([code, out, error]).toEqual([0, expect.not.stringMatching(/^add to /m), error]);
+    changed.push(
+      ...[...`${out}${error}`.matchAll(/^(?:wrote|changed) (\S+)$/gm)]
+        .map(([, file]) => file!)
+        .filter((file) => !changed.includes(file)),
+    );
+    expect(changed).toEqual(
+      expect.arrayContaining(['kinds/badge.ts', 'ui/messages/de/rules.json']),
+    );
+  });
+
   test.each(['tsconfig.test.json', 'ui', 'test/browser'])(
     'what compiles by %s still does',
     async (project) => {
@@ -183,7 +202,7 @@ describe('hack/new-kind', () => {
 
   test('what it wrote is formatted, has no fault that the linter knows, and is not stale', async () => {
     const sources = changed.filter((file) => /\.ts$/.test(file) && !/\.gen\.ts$/.test(file));
-    expect(sources).toHaveLength(5);
+    expect(sources).toHaveLength(8);
     const formatted = await run('node_modules/.bin/biome', 'format', ...sources);
     expect(formatted).toMatchObject({ code: 0 });
     const linted = await run('node_modules/.bin/oxlint', '--deny-warnings', ...sources);

@@ -249,7 +249,9 @@ describe('the default policy', () => {
     const isOpen = (action: string, name: string, isCollection: boolean): boolean =>
       name === 'MockMessage' ||
       action === 'recoveries/cancel' ||
-      (action === 'create' && isCollection && ['Passkey', 'AccessRequest'].includes(name));
+      (action === 'create' &&
+        isCollection &&
+        (rowOf(name).account ?? '').split(' ').includes('create'));
     const reads = new Set([
       ...reading.split(' '),
       ...all
