@@ -387,8 +387,7 @@ conforms(Replica, {
       startTimestamp: now,
       renewTimestamp: now,
       ready: false,
-      failedChecks: ['clock'],
-      clock: { skewSeconds: 6.5, peers: 2 },
+      failedChecks: ['policy'],
       policy: 'p-1',
       store: {
         driver: 'Etcd',
