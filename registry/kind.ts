@@ -390,6 +390,7 @@ export interface Kind<S = any, T = any, I = any>
   readonly allowsFinalizers: boolean;
   readonly unique: NonNullable<KindStorage<any, any, any, any>['unique']>;
   readonly selectableFields: NonNullable<KindPresentation<any>['selectableFields']>;
+  readonly orders: NonNullable<KindPresentation<any>['orders']>;
   readonly strategy: Strategy<any>;
   /** Used by the type system only. */
   readonly $object?: KindObject<S, T, I>;

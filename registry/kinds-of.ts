@@ -78,6 +78,7 @@ export function kindsOf({
     allowsFinalizers: allowsFinalizers && !definition.expires && !definition.strategy?.beginDelete,
     unique: definition.unique ?? {},
     selectableFields: definition.selectableFields ?? {},
+    orders: definition.orders ?? {},
     strategy: definition.strategy ?? {},
   });
 }

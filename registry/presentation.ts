@@ -7,6 +7,13 @@ export interface KindPresentation<O> {
   columns: Record<string, Column<O>>;
   /** Fields that a field selector may name, beside the name and the owner, by their path. */
   selectableFields?: Readonly<Record<string, SelectableField<O>>>;
+  /**
+   * Orders in which a list may be asked for (`orderBy`): the fields by which it is sorted, each with the
+   * text of an object; one without sorts last. An index in the store keeps them, two rows for a change.
+   */
+  orders?: Readonly<Record<string, (object: O) => string | undefined>>;
+  /** The texts by whose words an object is found (field selector `search`), kept in an index as well. */
+  search?: (object: O) => readonly string[];
   /** Present if the objects are events about other objects. At most one kind has it. */
   events?: EventSource<O>;
   /**

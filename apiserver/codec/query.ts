@@ -26,6 +26,7 @@ const singleValued = new Set([
   'propagationPolicy',
   'gracePeriodSeconds',
   'includeObject',
+  'orderBy',
 ]);
 
 /** The parameters of a query that were repeated although they are single-valued. */
@@ -165,6 +166,7 @@ export function checkParameters({ type, query, verb, representation }: CheckedRe
   checkCommonParameters(query);
   if (type !== 'resource') return;
   if (verb === 'deletecollection') checkSelectorsNotEmpty(query);
+  if (verb !== 'list' && query.has('orderBy')) throw badRequest('orderBy is for lists alone');
   if (representation?.isUnknown) {
     throw badRequest('includeObject must be one of Metadata, Object, None');
   }

@@ -1,5 +1,6 @@
 import type { AnyKind, KindObject } from '../../registry/kind.js';
 import { badRequest } from '../../registry/status/status.js';
+import { isFound } from '../../registry/store/lifecycle/index-rows.js';
 import type { FieldTree } from '../../registry/versions/field-names.js';
 import type { Query } from './query.js';
 
@@ -17,6 +18,8 @@ export interface Selector {
   readonly owner?: string;
   /** Limits it to the object with a unique value. */
   readonly unique?: UniqueValue;
+  /** A text that a word of its objects begins with. */
+  readonly search?: string;
   /** Whether objects are filtered beyond the range. */
   readonly hasFilters: boolean;
   matches(object: KindObject): boolean;
@@ -33,6 +36,7 @@ interface FieldRequirements {
   name?: string;
   owner?: string;
   readonly unique: UniqueValue[];
+  readonly searches: string[];
   /** What else an object must meet. */
   readonly tests: ((object: KindObject) => boolean)[];
 }
@@ -117,11 +121,13 @@ function splitRequirements(text: string): string[] {
 export function parseSelector(query: Query, kind: AnyKind, names?: FieldTree): Selector {
   const labels = splitRequirements(query.get('labelSelector') ?? '').map(parseRequirement);
   const fields = parseFields(query.get('fieldSelector') ?? '', kind, names);
-  const { name, owner, unique, tests } = fields;
+  const { name, owner, unique, searches, tests } = fields;
+  const search = longest(searches);
   return {
     ...(name !== undefined && { name }),
     ...(owner !== undefined && { owner }),
     ...(unique[0] && { unique: unique[0] }),
+    ...(search !== undefined && { search }),
     hasFilters: labels.length > 0 || tests.length > 0 || unique.length > 0 || name !== undefined,
     matches: (object) =>
       (name === undefined || object.metadata.name === name) &&
@@ -132,7 +138,7 @@ export function parseSelector(query: Query, kind: AnyKind, names?: FieldTree): S
 }
 
 function parseFields(text: string, kind: AnyKind, names: FieldTree | undefined): FieldRequirements {
-  const found: FieldRequirements = { unique: [], tests: [] };
+  const found: FieldRequirements = { unique: [], searches: [], tests: [] };
   for (const part of splitRequirements(text)) {
     const match = /^([A-Za-z0-9.]+)\s*(==|=|!=)\s*(\S*)$/.exec(part);
     if (!match) throw badRequest(`unable to parse the field selector at "${part.slice(0, 64)}"`);
@@ -161,6 +167,9 @@ function addRequirement(
     );
   } else if (selectable && isEqual) {
     found.unique.push({ field: selectable.unique, value: selectable.normalize(value) });
+  } else if (field === 'search' && kind.search && isEqual && value !== '') {
+    found.searches.push(value);
+    found.tests.push((object) => isFound(kind, object, value));
   } else if (field === 'metadata.name' && isEqual) {
     found.name = checkedName(value);
   } else if (field === 'metadata.name') {
@@ -177,6 +186,10 @@ function addRequirement(
   return true;
 }
 
+/** Returns the longest text, which finds the least. */
+const longest = (texts: readonly string[]): string | undefined =>
+  [...texts].sort((a, b) => b.length - a.length)[0];
+
 /** Returns a value that may be the name of an object; throws 400 for another. */
 function checkedName(value: string): string {
   if (value.length <= 253 && /^[a-z0-9.-]*$/.test(value)) return value;
@@ -191,7 +204,11 @@ function unknownField(field: string, kind: AnyKind, names: FieldTree | undefined
     'metadata.name',
     ...(kind.scope === 'Namespaced' ? ['metadata.namespace'] : []),
   ];
-  const known = new Set([...metadata, ...(names?.paths(fields) ?? fields)]);
+  const known = new Set([
+    ...metadata,
+    ...(names?.paths(fields) ?? fields),
+    ...(kind.search ? ['search'] : []),
+  ]);
   return badRequest(
     `"${field}" is not a known field selector: only ${[...known].map((path) => `"${path}"`).join(', ')}`,
   );

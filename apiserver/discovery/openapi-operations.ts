@@ -130,11 +130,14 @@ const oneOf = (...values: string[]): JSONSchema => ({ type: 'string', enum: valu
 const count: JSONSchema = { type: 'integer', minimum: 0, maximum: maxCount };
 const selector: JSONSchema = { type: 'string', maxLength: 4096 };
 const labels = queryParameter('labelSelector', 'Only objects whose labels match.', selector);
-const fields = queryParameter('fieldSelector', 'Only objects whose fields match.', selector);
+const fields = (hasSearch: boolean) =>
+  queryParameter(
+    'fieldSelector',
+    `Only objects whose fields match${hasSearch ? '; `search=TEXT`: those of which a word begins with it' : ''}.`,
+    selector,
+  );
 const isWatch = queryParameter('watch', 'Stream changes instead.', { type: 'boolean' });
-const listParameters = [
-  labels,
-  fields,
+const pageParameters = [
   queryParameter('limit', 'Maximum number of items; a page has at most 500.', count),
   queryParameter('continue', 'The next page.'),
   queryParameter('resourceVersion', 'Not older than this version.', {
@@ -150,6 +153,14 @@ const listParameters = [
   queryParameter('allowWatchBookmarks', 'BOOKMARK events are welcome.', { type: 'boolean' }),
   queryParameter('sendInitialEvents', 'Begin a watch with what there is.', { type: 'boolean' }),
   queryParameter('timeoutSeconds', 'End a watch after so long.', count),
+];
+const listParameters = ({ orders, search }: AnyKind) => [
+  labels,
+  fields(search !== undefined),
+  ...pageParameters,
+  ...(Object.keys(orders).length > 0
+    ? [queryParameter('orderBy', 'The field that orders the list.', oneOf(...Object.keys(orders)))]
+    : []),
 ];
 const validation = queryParameter(
   'fieldValidation',
@@ -218,7 +229,7 @@ export const verbOperations: Record<
     item: false,
     describe: (kind) => ({
       summary: `Lists or watches ${kind.resource}.`,
-      parameters: listParameters,
+      parameters: listParameters(kind),
       responses: withContent(
         responses(200, 'The list; of a watch one event a line.', schemaRef(`${kind.kind}List`), [
           ...commonErrors,
@@ -294,7 +305,7 @@ export const verbOperations: Record<
     item: false,
     describe: (kind) => ({
       summary: `Deletes ${kind.resource}.`,
-      parameters: [labels, fields, dryRun],
+      parameters: [labels, fields(false), dryRun],
       requestBody: deletionBody,
       responses: responses(200, 'What went.', schemaRef(`${kind.kind}List`), onWrites),
     }),

@@ -80,9 +80,11 @@ export class ContinueTokens {
   }
 }
 
-/** Returns the selectors of a list, which its token is bound to. */
+/** Returns the selectors and the order of a list, which its token is bound to. */
 export const selectorFingerprint = (query: Query): string =>
-  JSON.stringify([query.get('labelSelector') ?? '', query.get('fieldSelector') ?? '']);
+  JSON.stringify(
+    ['labelSelector', 'fieldSelector', 'orderBy'].map((parameter) => query.get(parameter) ?? ''),
+  );
 
 const callerKey = ({ type, user }: Caller): string =>
   user === undefined ? type : `${type === 'ClusterUser' ? 'm' : 'a'}:${user}`;

@@ -26,6 +26,7 @@ import type { Encoder } from '../http/response.js';
 import { optionsKind } from '../request/options-kind.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { ContinueTokens, selectorFingerprint } from './continue-token.js';
+import { type IndexRows, indexRangeOf, readIndexPage } from './index-list.js';
 import { itemsOf, itemsOfPage, listEnd, viewContextOf } from './list-body.js';
 import { rangeOf, selectedName } from './requested-range.js';
 import { waitUntilFresh } from './resource-version.js';
@@ -89,13 +90,15 @@ export class Lister {
     const token = this.#tokens.open(authorized, requestInfo.query);
     const wanted = token?.r ?? (await this.#readRevision(requestInfo, limit));
     const { name, revision } = await this.#resolveUnique(authorized, selector, wanted);
-    const range = rangeOf(authorized, name);
+    const canSeeAll = this.#authorization.canSeeAll(authorized);
+    const indexed = indexRangeOf(requestInfo, selector, canSeeAll, this.#store.indexes);
+    const range = indexed ?? rangeOf(authorized, name);
     const from = token ? { start: `${token.k}!`, end: range.end } : range;
-    if (!limit) return this.#listAll(req, res, authorized, selector, from, revision);
+    if (!limit && !indexed) return this.#listAll(req, res, authorized, selector, from, revision);
     const predicate = this.#predicate(authorized, selector);
-    const size = Math.min(limit, this.#maxPageSize);
-    const found = predicate.passAll
-      ? await this.#wholePage(authorized, from, size, revision, !token)
+    const size = limit ? Math.min(limit, this.#maxPageSize) : Infinity;
+    const found = indexed
+      ? await this.#indexPage(authorized, predicate, { from, all: indexed, at: revision }, size)
       : await this.#page(authorized, predicate, from, size, revision, !token);
     const remaining =
       token?.n !== undefined && !found.isFiltered ? token.n - found.count : found.remaining;
@@ -141,6 +144,23 @@ export class Lister {
     return { name: entries[0]?.value.toString() ?? '', revision };
   }
 
+  /** Reads a page in the order of an index, by who may see every object. */
+  async #indexPage(
+    authorized: AuthorizedResourceRequest,
+    { select }: SelectionPredicate,
+    rows: IndexRows,
+    limit: number,
+  ): Promise<ListPage> {
+    const { entries, ...page } = await readIndexPage(
+      authorized.requestInfo.kind,
+      rows,
+      { read: (range, options) => this.#read(range, options), select },
+      limit,
+    );
+    const items = Buffer.concat([...itemsOf(entries, authorized), listEnd]);
+    return { ...page, items, count: entries.length, isFiltered: true };
+  }
+
   /** Reads a page of a range in which every object is visible, and one entry more. */
   async #wholePage(
     authorized: AuthorizedResourceRequest,
@@ -179,6 +199,7 @@ export class Lister {
     at: Revision | undefined,
     isFirst: boolean,
   ): Promise<ListPage> {
+    if (predicate.passAll) return this.#wholePage(authorized, range, limit, at, isFirst);
     const entries: EncodedObject[] = [];
     const pageSoFar = () => ({
       items: Buffer.concat([...itemsOf(entries, authorized), listEnd]),

@@ -239,6 +239,7 @@ async function openStore(context: StartContext, { baseURL }: Endpoint): Promise<
   store.connect({ authorizer, ports: () => portsOf(options) });
   disposables.add(() => watchCache.stop());
   await watchCache.start();
+  disposables.add(await store.indexes.start(log));
   return store;
 }
 

@@ -52,7 +52,11 @@ export interface RegistryView {
 function fieldsIn(kind: AnyKind, version: string): Partial<AnyKind> {
   const names = viewIn(kind, version)?.names;
   if (!names) return {};
+  const ordersIn = Object.entries(kind.orders).map(
+    ([path, valueOf]) => [names.path(path) ?? path, valueOf] as const,
+  );
   return {
+    orders: Object.fromEntries(ordersIn),
     ...(kind.owner && { owner: names.path(kind.owner) as typeof kind.owner }),
     selectableFields: Object.fromEntries(
       names

@@ -37,6 +37,7 @@ import { ChangeLoop, type ChangeResult, type PendingChange } from './change-loop
 import { StoreCommitter } from './committer.js';
 import { OptimisticCache } from './optimistic-cache.js';
 import type { Registry } from './registry.js';
+import { Indexes } from './replicas/indexes.js';
 import { StoreTransaction } from './transaction.js';
 import { upsert } from './upsert.js';
 
@@ -73,6 +74,7 @@ export class Store {
   readonly #optimisticCache: OptimisticCache | undefined;
   readonly #committer: StoreCommitter;
   readonly #changes: ChangeLoop;
+  readonly indexes: Indexes;
 
   constructor(dependencies: StoreDependencies) {
     const { storage, registry, watchCache, settings } = dependencies;
@@ -84,6 +86,7 @@ export class Store {
     this.networkLimits = new NetworkLimits(storage, settings.limitFactor, settings.limits);
     const optimisticCache = storage.readsInProcess ? undefined : new OptimisticCache();
     this.#optimisticCache = optimisticCache;
+    this.indexes = new Indexes(storage, registry.kinds);
     this.#committer = new StoreCommitter(storage, watchCache, optimisticCache);
     this.#changes = new ChangeLoop({
       storage,

@@ -49,7 +49,7 @@ import { mergeParts } from './lifecycle/merge-parts.js';
 import { newMetadata } from './lifecycle/new-metadata.js';
 import { type StagedObject, stagedWrites } from './lifecycle/staged-writes.js';
 import { throwFaults } from './lifecycle/throw-faults.js';
-import { updateUniqueValues } from './lifecycle/unique-values.js';
+import { updateDerivedRows } from './lifecycle/unique-values.js';
 import { metadataSizeFaults } from './metadata-size.js';
 import { outboxRow } from './outbox-row.js';
 import { freeName } from './random-name.js';
@@ -242,7 +242,7 @@ export class StoreTransaction implements Transaction {
   async #remove(kind: AnyKind, before: EncodedObject): Promise<void> {
     const old = before.object;
     this.#staged.set(before.entry.key, { kind, before, object: undefined });
-    await updateUniqueValues(this, kind, { next: undefined, old }, this.#call.settings.limits);
+    await updateDerivedRows(this, kind, { next: undefined, old }, this.#call.settings.limits);
     await kind.strategy.beforeCommit?.(this, undefined, old, this.#call);
   }
 
@@ -393,6 +393,6 @@ export class StoreTransaction implements Transaction {
     if (taken) throw taken;
     if (old) next.metadata.generation = old.metadata.generation + (isSpecChanged ? 1 : 0);
     await kind.strategy.beforeCommit?.(this, next, old, call);
-    await updateUniqueValues(this, kind, { next, old }, call.settings.limits);
+    await updateDerivedRows(this, kind, { next, old }, call.settings.limits);
   }
 }

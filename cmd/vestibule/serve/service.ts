@@ -144,6 +144,7 @@ async function assemble(context: StartContext): Promise<Service> {
   const manifests = await startPolicy(context, core, provider);
   await indexes.invitations.start();
   await followReplicas(base, core.keys, log, disposables);
+  disposables.add(await core.store.indexes.start(log));
   const server = createServer(context, base, core, indexes, { provider, pages });
   const { store, policy } = core;
   policy.activation.onChange(() => {

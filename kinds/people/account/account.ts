@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { CreateActionBody, Transaction } from '../../../registry/kind.js';
-import { toTimestamp } from '../../../registry/schema/timestamp.js';
+import { fromTimestamp, toTimestamp } from '../../../registry/schema/timestamp.js';
+import { dayMs } from '../../../registry/schema/units.js';
 import { invalidValue } from '../../../registry/status/field-errors.js';
 import { type Cause, invalid } from '../../../registry/status/status.js';
 import { randomName } from '../../../registry/store/random-name.js';
@@ -46,10 +47,20 @@ export const Account = defineKind({
   selectableFields: {
     'status.email.address': { unique: 'email', normalize: canonicalAddress },
   },
+  orders: {
+    'spec.displayName': ({ spec }) => spec.displayName,
+    'status.email.address': ({ status }) => status.email.address,
+    'status.lastSignInTimestamp': newestDayFirst,
+  },
+  search: ({ spec, status }) => [
+    status.email.address,
+    ...[spec.displayName, spec.givenName, spec.familyName].flatMap((name) => name ?? []),
+  ],
   columns: {
     Email: (account) => account.status.email.address,
     Disabled: (account) => account.status.disabledTimestamp !== undefined,
     Passkeys: (account) => account.status.passkeys,
+    'Display-Name': (account) => account.spec.displayName,
   },
   create: {
     spec: AccountSpec.extend({
@@ -104,6 +115,13 @@ export const Account = defineKind({
     },
   },
 });
+
+/** Sorts the latest sign-in first, by days: another one on the same day writes no row. */
+function newestDayFirst({ status }: AccountObject): string | undefined {
+  if (status.lastSignInTimestamp === undefined) return undefined;
+  const day = Math.floor(fromTimestamp(status.lastSignInTimestamp) / dayMs);
+  return String(99_999_999 - day);
+}
 
 /** Returns the address that an account holds; none while the account is being deleted. */
 function heldAddress({

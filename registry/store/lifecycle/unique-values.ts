@@ -1,20 +1,26 @@
 import { uniqueKey } from '../../encoded-object.js';
-import type { AnyKind, KindObject, Transaction } from '../../kind.js';
+import type { AnyKind, Transaction } from '../../kind.js';
 import type { Limits } from '../../limits/limit-settings.js';
 import { namespacedName } from '../../schema/namespaced-name.js';
 import { alreadyExists } from '../../status/status.js';
+import { type ObjectChange, updateIndexRows } from './index-rows.js';
 
-/** An object before and after a change; undefined where it does not exist. */
-interface ObjectChange {
-  readonly next: KindObject | undefined;
-  readonly old: KindObject | undefined;
+/** Changes the rows that follow from an object: of its unique values, and of its indexes. */
+export async function updateDerivedRows(
+  tx: Transaction,
+  kind: AnyKind,
+  change: ObjectChange,
+  limits: Limits,
+): Promise<void> {
+  await updateUniqueValues(tx, kind, change, limits);
+  updateIndexRows(tx, kind, change, limits);
 }
 
 /**
  * Reserves the unique values that an object gets, and gives back those that it had. Throws 409 if
  * another object has one.
  */
-export async function updateUniqueValues(
+async function updateUniqueValues(
   tx: Transaction,
   kind: AnyKind,
   { next, old }: ObjectChange,

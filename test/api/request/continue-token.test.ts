@@ -3,7 +3,7 @@ import { type ContinueToken, ContinueTokens } from '../../../apiserver/handlers/
 import type { AuthorizedResourceRequest } from '../../../apiserver/http/message.js';
 import { Keys, newKeys } from '../../../security/keyring.js';
 
-const page: ContinueToken = { r: 7, k: 'objects/clients/c05', q: '["",""]' };
+const page: ContinueToken = { r: 7, k: 'objects/clients/c05', q: '["","",""]' };
 const of = (user: string, owner?: string, type = 'ClusterUser'): AuthorizedResourceRequest =>
   ({
     caller: { type, user },
