@@ -26,7 +26,7 @@ const heading = ({ page }: Person, name: string) =>
 const nameOf = async (tab: Tab): Promise<string> =>
   (await tab.get('accounts/~').is(200)).body.metadata.name;
 const find = async ({ page }: Person, words: string): Promise<void> => {
-  await page.getByRole('searchbox', { name: 'Address' }).fill(words);
+  await page.getByRole('searchbox', { name: 'Name or address' }).fill(words);
   await page.getByRole('button', { name: 'Search' }).click();
 };
 /** Carries out one act, and returns the command that its question showed. */
@@ -156,7 +156,21 @@ test('a question may be declined by keyboard, and changes nothing', async () => 
   await tab.get('accounts/~').is(200);
 });
 
-test('an address that no account has, an unknown person and text of a loaded row', async () => {
+test('a person is found by the beginning of any word of name and address', async () => {
+  const spec = { email: 'grace@navy.test', displayName: 'Grace Hopper' };
+  await operator.post('accounts', { spec }).is(201);
+  const person = await arrive();
+  const { page } = person;
+  await openConsole(service, person, '/people');
+  for (const words of ['hopp', 'GRACE', 'navy', 'hopper grace', 'grace@na']) {
+    await find(person, words);
+    await page.getByText('1 row.').first().waitFor();
+    await page.getByRole('link', { name: 'Grace Hopper' }).waitFor();
+    await page.getByText('grace@navy.test').waitFor();
+  }
+});
+
+test('an address that no account has, an unknown person and the first letters', async () => {
   const person = await arrive();
   const { page } = person;
   await openConsole(service, person, '/people');

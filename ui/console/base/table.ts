@@ -50,8 +50,8 @@ const nameOf = ({ object }: Row): string => object.metadata.name;
 const byName = (row: Row, other: Row): number => (nameOf(row) < nameOf(other) ? -1 : 1);
 
 /**
- * The pages of a list in the order of names, and the changes of a watch over them. All pages are of
- * one revision, so a change to a row that is not loaded yet is kept until its page is.
+ * The pages of a list in the order of names, or of a field, and the changes of a watch over them. All
+ * pages are of one revision, so a change to a row that is not loaded yet is kept until its page is.
  */
 class TableReader implements WatchedList<Changed> {
   readonly accept = asTable;
@@ -61,9 +61,11 @@ class TableReader implements WatchedList<Changed> {
   #changes = new Map<string, Row | undefined>();
   #continue: string | undefined;
   #remaining: number | undefined;
+  readonly #orderBy: string | undefined;
   version: string | undefined;
 
-  constructor(path: string, selectors: Readonly<Record<string, string>>) {
+  constructor(path: string, selectors: Readonly<Record<string, string>>, orderBy?: string) {
+    this.#orderBy = orderBy;
     this.address = (more) => `${path}?${new URLSearchParams({ ...selectors, ...more })}`;
   }
 
@@ -101,7 +103,8 @@ class TableReader implements WatchedList<Changed> {
     const rows = new Map(this.#pages.map((row) => [nameOf(row), row]));
     const last = this.#pages.at(-1);
     for (const [name, row] of this.#changes) {
-      const isLoaded = !this.#continue || (last && name <= nameOf(last));
+      const isLoaded =
+        !this.#continue || rows.has(name) || (!this.#orderBy && last && name <= nameOf(last));
       if (!row) {
         rows.delete(name);
       } else if (isLoaded) {
@@ -110,14 +113,15 @@ class TableReader implements WatchedList<Changed> {
     }
     return {
       columns: this.#columns,
-      rows: [...rows.values()].sort(byName),
+      rows: this.#orderBy ? [...rows.values()] : [...rows.values()].sort(byName),
       remaining: this.#remaining,
       isComplete: !this.#continue,
     };
   }
 
   #read(more: Record<string, string>): Promise<Table> {
-    return call<Table>('GET', this.address(more), undefined, asTable);
+    const order: Record<string, string> = this.#orderBy ? { orderBy: this.#orderBy } : {};
+    return call<Table>('GET', this.address({ ...order, ...more }), undefined, asTable);
   }
 
   #add({ rows, metadata }: Table): void {
@@ -147,12 +151,16 @@ export interface LiveTable extends Partial<TableState> {
   retry: () => void;
 }
 
-/** Returns the table of a collection that selectors match. */
-export function useTable(path: string, selectors: Readonly<Record<string, string>>): LiveTable {
+/** Returns the table of a collection that selectors match, in the order of names unless of a field. */
+export function useTable(
+  path: string,
+  selectors: Readonly<Record<string, string>>,
+  orderBy?: string,
+): LiveTable {
   const [turn, setTurn] = useState(0);
   const reader = useMemo(
-    () => new TableReader(path, selectors),
-    [`${path}?${new URLSearchParams(selectors)}`, turn],
+    () => new TableReader(path, selectors, orderBy),
+    [`${path}?${new URLSearchParams(selectors)}`, orderBy, turn],
   );
   const [shown, set] = useState<Partial<TableState>>({});
   const [failure, setFailure] = useState<ApiError>();

@@ -146,7 +146,8 @@ function TableEnd({ table, count }: { table: LiveTable; count: number }) {
 
 interface ResultsProps {
   table: LiveTable;
-  matches: (row: Row) => boolean;
+  /** Which rows are shown; all unless set. */
+  matches?: (row: Row) => boolean;
   /** Shown if no row matches. */
   empty: MessageID;
   /** Shows the rows that match. */
@@ -154,7 +155,7 @@ interface ResultsProps {
 }
 
 /** The rows of a table that match, or why there are none. */
-export function Results({ table, matches, empty, show }: ResultsProps) {
+export function Results({ table, matches = () => true, empty, show }: ResultsProps) {
   const { rows, failure } = table;
   if (!rows) return failure ? <Failure failure={failure} retry={table.retry} /> : <Loading />;
   const found = rows.filter(matches);

@@ -24,11 +24,13 @@ const randomSuffix = (): string =>
     (number) => nameAlphabet[number % nameAlphabet.length],
   ).join('');
 
-const addressField = 'status.email.address';
-
-/** The service finds a whole address; other text is looked for in the rows that are loaded. */
-const selectorsOf = (words: string): Record<string, string> =>
-  /^[^\s,@]+@[^\s,@]+$/.test(words) ? { fieldSelector: `${addressField}=${words}` } : {};
+/** The service finds people by the beginning of each word. */
+const selectorsOf = (words: string): Record<string, string> => {
+  const searches = words.split(/[\s,=!]+/).filter(Boolean);
+  return searches.length === 0
+    ? {}
+    : { fieldSelector: searches.map((word) => `search=${word}`).join(',') };
+};
 
 function SearchForm({ words }: { words: string }) {
   const [typed, setTyped] = useState(words);
@@ -58,14 +60,16 @@ const cellOf = ({ columns = [] }: LiveTable, row: Row, column: string): unknown 
 function PersonRow({ table, row }: { table: LiveTable; row: Row }) {
   const { name, creationTimestamp, deletionTimestamp } = row.object.metadata;
   const isDisabled = cellOf(table, row, 'Disabled') === true;
+  const named = String(cellOf(table, row, 'Display-Name'));
+  const displayName = named === '<none>' ? undefined : named;
+  const address = <bdi dir="ltr">{String(cellOf(table, row, 'Email'))}</bdi>;
   return (
     <tr>
       <th scope="row">
-        <A to={pathTo('people', name)}>
-          <bdi dir="ltr">{String(cellOf(table, row, 'Email'))}</bdi>
-        </A>{' '}
+        <A to={pathTo('people', name)}>{displayName ? <bdi>{displayName}</bdi> : address}</A>{' '}
         {isDisabled && <span class="word sensitive">{t('console.people.disabled')}</span>}
         {deletionTimestamp && <span class="word sensitive">{t('console.people.deleting')}</span>}
+        {displayName && <div class="hint">{address}</div>}
       </th>
       <td>{String(cellOf(table, row, 'Passkeys'))}</td>
       <td>
@@ -124,7 +128,7 @@ export function PeopleList({ accounts, query }: { accounts: Kind; query: URLSear
   const requests = kindOf(useConsole().listed, 'AccessRequest');
   const words = query.get('find') ?? '';
   const selectors = selectorsOf(words);
-  const table = useTable(accounts.path, selectors);
+  const table = useTable(accounts.path, selectors, words ? undefined : 'spec.displayName');
   return (
     <Frame title="console.people" part="people" actions={<Links accounts={accounts} />}>
       <p class="lead">{t('console.people.lead')}</p>
@@ -132,11 +136,6 @@ export function PeopleList({ accounts, query }: { accounts: Kind; query: URLSear
       <SearchForm words={words} />
       <Results
         table={table}
-        matches={(row) =>
-          String(cellOf(table, row, 'Email'))
-            .toLowerCase()
-            .includes(words.toLowerCase())
-        }
         empty={words ? 'console.people.notfound' : 'console.people.none'}
         show={(rows) => <PeopleTable table={table} rows={rows} />}
       />
