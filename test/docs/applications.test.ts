@@ -333,6 +333,7 @@ describe('what is explained', () => {
       'addresses/',
       'decisioncount/',
       'events/',
+      'index/',
       'limits/',
       'meta/',
       'oidc/',
