@@ -82,7 +82,7 @@ eachKubectl((found) => {
   test('shows a person what is theirs, and says what is not', async () => {
     const person = cluster.kubectl(found, 'person');
     expect(await person.says('get', 'accounts', '--no-headers')).toMatch(
-      /^\S+ +ada@example\.test +false +0 +\S+\n$/,
+      /^\S+ +ada@example\.test +false +0 +<none> +\S+\n$/,
     );
     expect(await person.fails('get', 'groups')).toMatch(
       /^Error from server \(Forbidden\): groups\.id\.vestibule\.org is forbidden: User "\w+" cannot list resource "groups" in API group "id\.vestibule\.org" at the cluster scope: No rule permits it\. It would be permitted in group operators\.\n$/,
