@@ -86,7 +86,7 @@ describe.each(stores)('accounts selected by address, on %s', (store) => {
       .get('accounts?fieldSelector=status.passkeys%3D0')
       .fails(400, 'BadRequest');
     expect(message).toBe(
-      '"status.passkeys" is not a known field selector: only "metadata.name", "status.email.address"',
+      '"status.passkeys" is not a known field selector: only "metadata.name", "status.email.address", "search"',
     );
     await operator
       .get(`accounts?fieldSelector=${encodeURIComponent('status.email.address!=a@b.test')}`)
