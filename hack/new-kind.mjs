@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { ownedAdditionsOf, ownedFile, ownedSample } from './new-kind-owned.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -40,6 +41,12 @@ function nameFault(kind, resource) {
   }
   return undefined;
 }
+
+/** Returns what is wrong with the folder of a kind, or undefined. */
+const folderFault = (folder) =>
+  folder === undefined || /^[a-z]+(?:\/[a-z]+)*$/.test(folder)
+    ? undefined
+    : `the folder must be a path below kinds/, such as people or people/badge (got "${folder}")`;
 
 /** Returns the kind of each name that commands accept: singular, plural and short names. */
 function namesTaken() {
@@ -91,6 +98,13 @@ export const ${kind} = defineKind({
 });
 `;
 
+/** Returns the text of a file of `kinds/` with the imports that it needs in a folder there. */
+function inFolder(text, folder) {
+  if (folder === undefined) return text;
+  const up = '../'.repeat(folder.split('/').length);
+  return text.replaceAll(" from '../", ` from '${up}../`).replaceAll(" from './", ` from '${up}`);
+}
+
 /** Finds the line that begins with a text. */
 const before = (beginning) => (text) => text.indexOf(`\n${beginning}`) + 1;
 
@@ -117,12 +131,12 @@ const amongImports = (path) => (text) => {
  * Returns the lines that a kind needs outside its own file. `at` finds the index, or 0. Nothing is
  * added if the file already contains `mark`, by default the lines themselves.
  */
-const additionsOf = ({ kind, resource, name, title, isOwned }) => [
+const additionsOf = ({ kind, resource, path, title, isOwned }) => [
   {
     file: 'kinds/index.ts',
     where: 'among the imports',
-    at: amongImports(`./${name}.js`),
-    lines: `import { ${kind} } from './${name}.js';`,
+    at: amongImports(`./${path}.js`),
+    lines: `import { ${kind} } from './${path}.js';`,
   },
   {
     file: 'kinds/index.ts',
@@ -150,15 +164,15 @@ const additionsOf = ({ kind, resource, name, title, isOwned }) => [
     lines: `| \`objects/${resource}/\` | ${isOwned ? 'what people added for themselves' : 'what operators declared'} | until deleted |`,
     mark: `\`objects/${resource}/\``,
   },
-  ...testAdditionsOf({ kind, resource, name, isOwned }),
+  ...testAdditionsOf({ kind, resource, path, isOwned }),
 ];
 
-const testAdditionsOf = ({ kind, resource, name, isOwned }) => [
+const testAdditionsOf = ({ kind, resource, path, isOwned }) => [
   {
     file: 'test/kinds/conformance.test.ts',
     where: 'among the imports',
-    at: amongImports(`../../kinds/${name}.js`),
-    lines: `import { ${kind} } from '../../kinds/${name}.js';`,
+    at: amongImports(`../../kinds/${path}.js`),
+    lines: `import { ${kind} } from '../../kinds/${path}.js';`,
   },
   {
     file: 'test/kinds/conformance.test.ts',
@@ -223,9 +237,10 @@ Next (docs/contributing/recipes.md#a-kind):
 2. If the fields differ from the sample, change the sample in test/kinds/conformance.test.ts and
    test/api/policy/matrix.test.ts.
 ${isOwned ? ownedRights(resource) : operatorsRights(resource)}
-4. Run hack/gen, then hack/test test/kinds/conformance -t ${kind}, then
-   hack/test test/policy/default test/api/policy/matrix, then hack/verify.
-5. Add a line to CHANGELOG.md. A service that already runs keeps its policy, so the line must name
+4. A secret, an action and a controller have more steps: the recipe has them.
+5. Run hack/gen, then hack/test test/kinds/conformance -t ${kind}, then hack/test test/policy/default
+   test/api/policy/matrix test/kinds/lines-of-text test/ui/policytext, then hack/verify.
+6. Add a line to CHANGELOG.md. A service that already runs keeps its policy, so the line must name
    the new rule.`;
 
 const operatorsRights = (
@@ -242,17 +257,19 @@ const ownedRights = (
    (policy/text/default-policy.ts, policy/text/operator-rows.ts). Say how many an account may have:
    a limit (docs/design/limits.md#to-add-one) and tx.spend, as accessRequestsPerAccountDay.`;
 
-function addKind(kind, resource, isOwned) {
-  const name = wordsOf(kind).join('-');
-  const file = `kinds/${name}.ts`;
-  const fault = nameFault(kind, resource) ?? conflictOf(kind, resource, file);
+function addKind(kind, resource, { owned: isOwned = false, folder }) {
+  const path = join(folder ?? '', wordsOf(kind).join('-'));
+  const file = `kinds/${path}.ts`;
+  const fault =
+    folderFault(folder) ?? nameFault(kind, resource) ?? conflictOf(kind, resource, file);
   if (fault !== undefined) fail(fault);
   if (!existsSync(join(root, 'node_modules/.bin/biome'))) {
     fail('the packages are not installed: run hack/prepare');
   }
-  write(file, (isOwned ? ownedFile : ownFile)({ kind, resource }));
+  mkdirSync(dirname(join(root, file)), { recursive: true });
+  write(file, inFolder((isOwned ? ownedFile : ownFile)({ kind, resource }), folder));
   const { left, changed } = add(
-    additionsOf({ kind, resource, name, title: titleOf(kind, resource), isOwned }),
+    additionsOf({ kind, resource, path, title: titleOf(kind, resource), isOwned }),
   );
   const sources = [file, ...changed].filter((one) => one.endsWith('.ts'));
   run('node_modules/.bin/biome', 'format', '--write', '--log-level=error', ...sources);
@@ -264,10 +281,19 @@ function addKind(kind, resource, isOwned) {
   console.log(nextSteps({ kind, resource, file, isOwned }));
 }
 
-const given = process.argv.slice(2);
-const isOwned = given[0] === '--owned';
-const [kind, resource, ...more] = isOwned ? given.slice(1) : given;
+/** Returns the options and names that were given; ends if an option is unknown. */
+function given() {
+  const options = { owned: { type: 'boolean' }, folder: { type: 'string' } };
+  try {
+    return parseArgs({ options, allowPositionals: true });
+  } catch ({ message }) {
+    return fail(message.split('. ', 1)[0]);
+  }
+}
+
+const { values, positionals } = given();
+const [kind, resource, ...more] = positionals;
 if (kind === undefined || resource === undefined || more.length > 0) {
   fail('give the kind and its resource: hack/new-kind Widget widgets');
 }
-addKind(kind, resource, isOwned);
+addKind(kind, resource, values);

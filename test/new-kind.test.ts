@@ -120,6 +120,11 @@ test.each([
     'rules of policies know a type Browser already (policy/model/vocabulary.ts)',
   ],
   [['Action', 'actions'], 'Action means something else in kinds/index.ts'],
+  [
+    ['--folder', '../people', 'Widget', 'widgets'],
+    'the folder must be a path below kinds/, such as people or people/badge (got "../people")',
+  ],
+  [['--owner', 'Widget', 'widgets'], "Unknown option '--owner'"],
 ])('hack/new-kind %p is refused, and writes nothing', refused);
 
 /** Suites that name every kind. */
@@ -177,8 +182,15 @@ describe('hack/new-kind', () => {
     await refused(['Thing', 'widgets'], '"widgets" is a name of the kind Widget already');
   });
 
-  test('adds one that an Account owns, and each rule with its translations', async () => {
-    const { code, out, error } = await run('hack/new-kind', '--owned', 'Badge', 'badges');
+  test('adds one that an Account owns, in a folder, and each rule with its translations', async () => {
+    const { code, out, error } = await run(
+      'hack/new-kind',
+      '--owned',
+      '--folder',
+      'people/badge',
+      'Badge',
+      'badges',
+    );
     expect([code, out, error]).toEqual([0, expect.not.stringMatching(/^add to /m), error]);
     changed.push(
       ...[...`${out}${error}`.matchAll(/^(?:wrote|changed) (\S+)$/gm)]
@@ -186,7 +198,7 @@ describe('hack/new-kind', () => {
         .filter((file) => !changed.includes(file)),
     );
     expect(changed).toEqual(
-      expect.arrayContaining(['kinds/badge.ts', 'ui/messages/de/rules.json']),
+      expect.arrayContaining(['kinds/people/badge/badge.ts', 'ui/messages/de/rules.json']),
     );
   });
 
