@@ -42,6 +42,7 @@ const readiness = (): Promise<number[]> =>
   );
 /** Moves the clock of the replica by so many milliseconds, and waits until it has. */
 async function jump(by: number): Promise<void> {
+  writeFileSync(`${file}.seen`, '');
   writeFileSync(file, String(by));
   await settles(
     async () => readFileSync(`${file}.seen`, 'utf8'),
