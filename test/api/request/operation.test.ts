@@ -371,7 +371,7 @@ describe('the store fails and keys turn', () => {
       headers: { 'content-type': type, 'cache-control': caching },
     } = await tab.get('/readyz?verbose').is(200);
     expect([bytes.toString(), type, caching]).toEqual([
-      '[+]ping ok\n[+]storage ok\n[+]policy ok\n[+]clock ok\n[+]startup ok\n[+]shutdown ok\nreadyz check passed\n',
+      '[+]ping ok\n[+]storage ok\n[+]policy ok\n[+]startup ok\n[+]shutdown ok\nreadyz check passed\n',
       'text/plain; charset=utf-8',
       'no-store',
     ]);
