@@ -74,10 +74,10 @@ test('one that is not ready says by which checks', async () => {
   const url = await pretend({
     ready: [
       500,
-      '[+]ping ok\n[-]storage failed: reason withheld\n[-]clock failed: reason withheld\nreadyz check failed\n',
+      '[+]ping ok\n[-]storage failed: reason withheld\n[-]policy failed: reason withheld\nreadyz check failed\n',
     ],
   });
-  expect(await healthcheck('--url', url)).toEqual(failure(`${url} is not ready: storage, clock`));
+  expect(await healthcheck('--url', url)).toEqual(failure(`${url} is not ready: storage, policy`));
   const starting = await pretend({ ready: [503, '{}'] });
   expect(await healthcheck('--url', starting)).toEqual(
     failure(`${starting} is not ready: HTTP 503`),

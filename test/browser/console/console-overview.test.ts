@@ -21,7 +21,7 @@ const status = (): ReplicaStatus => ({
   startTimestamp: toTimestamp(Date.now() - 7_200_000),
   renewTimestamp: toTimestamp(Date.now()),
   ready: false,
-  failedChecks: ['clock'],
+  failedChecks: ['policy'],
   policy: 'p-1',
   store: { driver: 'Etcd', copies: [{ name: 'etcd-0', bytes: 4_200_000, quotaBytes: 2e9 }] },
   activity: {
@@ -68,7 +68,7 @@ test('operators see activity, replicas, store and policy, and the page follows t
   expect(await table.getByRole('cell').allTextContents()).toEqual(['0', '0', '0', '0', '12', '0']);
   await page.getByRole('heading', { name: 'Refused by limits' }).waitFor();
   await page.getByText('limits-mails-per-network: 20 · 31').first().waitFor();
-  await page.getByText('Not ready: clock').first().waitFor();
+  await page.getByText('Not ready: policy').first().waitFor();
   await page.getByText('4.2 MB of 2 GB').first().waitFor();
   expect(await page.getByRole('link', { name: 'p-1', exact: true }).getAttribute('href')).toBe(
     '/console/policies/p-1',
