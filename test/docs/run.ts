@@ -93,10 +93,6 @@ export class PageRun {
       env: {
         PATH: `${join(root, 'bin')}:${dirname(process.execPath)}:${process.env.PATH}`,
         HOME: folder,
-        // Of a machine that reaches the registry through an authority of its own.
-        ...(process.env.NODE_EXTRA_CA_CERTS && {
-          NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS,
-        }),
         ...environment,
       },
     });

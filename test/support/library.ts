@@ -4,8 +4,14 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Makes npm take packages from the cache of this machine's user, where it has them. */
+const { NODE_EXTRA_CA_CERTS } = process.env;
+
+/**
+ * Makes npm take packages from the cache of this machine's user, where it has them, and know the
+ * authority by which the machine reaches the registry, if that has one of its own.
+ */
 export const npmCache = {
+  ...(NODE_EXTRA_CA_CERTS && { NODE_EXTRA_CA_CERTS }),
   npm_config_cache: process.env.npm_config_cache ?? join(homedir(), '.npm'),
   npm_config_prefer_offline: 'true',
   npm_config_update_notifier: 'false',

@@ -60,8 +60,8 @@ const cellOf = ({ columns = [] }: LiveTable, row: Row, column: string): unknown 
 function PersonRow({ table, row }: { table: LiveTable; row: Row }) {
   const { name, creationTimestamp, deletionTimestamp } = row.object.metadata;
   const isDisabled = cellOf(table, row, 'Disabled') === true;
-  const named = String(cellOf(table, row, 'Display-Name'));
-  const displayName = named === '<none>' ? undefined : named;
+  const named = cellOf(table, row, 'Display-Name') ?? '<none>';
+  const displayName = named === '<none>' ? undefined : String(named);
   const address = <bdi dir="ltr">{String(cellOf(table, row, 'Email'))}</bdi>;
   return (
     <tr>
