@@ -1,12 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../../observability/log.js';
 import { type Entry, type Storage, startAfter, type Write } from '../../../storage/storage.js';
 import { EncodedObject, objectsRange } from '../../encoded-object.js';
 import type { AnyKind } from '../../kind.js';
-import { secondMs } from '../../schema/units.js';
 import { indexRows } from '../lifecycle/index-rows.js';
+import { startBackgroundTask } from './background-task.js';
 
-const intervalMs = 10 * secondMs;
 /** Objects whose rows are written in one commit. */
 const pageSize = 10;
 
@@ -35,31 +33,22 @@ export class Indexes {
 
   /** Completes the indexes in the background; returns what ends it. Reads what is complete at once. */
   async start(log: Log): Promise<() => Promise<void>> {
-    const stop = new AbortController();
-    const { signal } = stop;
     for (const kind of this.#kinds) await this.#readRecord(kind);
-    const complete = async (): Promise<void> => {
-      for (const kind of this.#kinds) {
-        if (this.isComplete(kind) || (await this.#readRecord(kind))) continue;
-        const count = await this.#writeRows(kind, signal);
-        if (signal.aborted) return;
-        await this.#writeRecord(kind);
-        if (count > 0) log.info({ kind: kind.kind, objects: count }, 'an index was completed');
-      }
-    };
-    const run = async (): Promise<void> => {
-      while (!signal.aborted && this.#kinds.some((kind) => !this.isComplete(kind))) {
-        await complete().catch((error: unknown) => {
-          log.error({ err: error }, 'an index could not be completed');
-        });
-        await pause(intervalMs, undefined, { ref: false, signal }).catch(() => {});
-      }
-    };
-    const running = run();
-    return async () => {
-      stop.abort();
-      await running;
-    };
+    return startBackgroundTask({
+      step: (signal) => this.#completeAll(log, signal),
+      isDone: () => this.#kinds.every((kind) => this.isComplete(kind)),
+      onError: (error) => log.error({ err: error }, 'an index could not be completed'),
+    });
+  }
+
+  async #completeAll(log: Log, signal: AbortSignal): Promise<void> {
+    for (const kind of this.#kinds) {
+      if (this.isComplete(kind) || (await this.#readRecord(kind))) continue;
+      const count = await this.#writeRows(kind, signal);
+      if (signal.aborted) return;
+      await this.#writeRecord(kind);
+      if (count > 0) log.info({ kind: kind.kind, objects: count }, 'an index was completed');
+    }
   }
 
   /** The record of a kind names its indexes: one more makes it incomplete. */

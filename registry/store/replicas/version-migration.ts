@@ -1,11 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../../observability/log.js';
 import type { Storage } from '../../../storage/storage.js';
-import { secondMs } from '../../schema/units.js';
+import { startBackgroundTask } from './background-task.js';
 import { replicaRecords } from './replica-record.js';
 import type { ReplicaVersions, StoredVersions } from './stored-versions.js';
 
-const intervalMs = 10 * secondMs;
 /** Of a replica that says nothing of the versions of a group. */
 const unknown: ReplicaVersions = { read: [], written: '' };
 
@@ -30,27 +28,17 @@ export function startMigration(
   storage: Storage,
   log: Log,
 ): () => Promise<void> {
-  const stop = new AbortController();
-  const { signal } = stop;
-  const step = async (): Promise<void> => {
-    await versions.refresh();
-    if (versions.isUniform) return;
-    const replicas = await replicaVersions(storage, versions.group);
-    const objects = await versions.advance(replicas, signal);
-    if (objects > 0) log.info({ objects }, 'stored objects were rewritten in the newer version');
-  };
-  const run = async (): Promise<void> => {
+  return startBackgroundTask({
+    async step(signal) {
+      await versions.refresh();
+      if (versions.isUniform) return;
+      const replicas = await replicaVersions(storage, versions.group);
+      const objects = await versions.advance(replicas, signal);
+      if (objects > 0) log.info({ objects }, 'stored objects were rewritten in the newer version');
+    },
     // An embedded store has no other replica that could change the version.
-    while (!signal.aborted && !(versions.isUniform && storage.readsInProcess)) {
-      await step().catch((error: unknown) => {
-        log.error({ err: error }, 'the version of stored objects could not be checked');
-      });
-      await pause(intervalMs, undefined, { ref: false, signal }).catch(() => {});
-    }
-  };
-  const running = run();
-  return async () => {
-    stop.abort();
-    await running;
-  };
+    isDone: () => versions.isUniform && storage.readsInProcess === true,
+    onError: (error) =>
+      log.error({ err: error }, 'the version of stored objects could not be checked'),
+  });
 }

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 /**
  * Loaded into a process before all else: its wall clock is as many milliseconds ahead as the file
- * TEST_CLOCK_FILE says, read again ten times a second, and said beside it once it is so. Timers and performance.now() go on as they
- * were.
+ * TEST_CLOCK_FILE says, read again ten times a second, and said beside it once it is so. Timers and
+ * performance.now() go on as they were.
  */
 const file = process.env.TEST_CLOCK_FILE;
 const RealDate = Date;

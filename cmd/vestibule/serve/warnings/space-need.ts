@@ -40,7 +40,10 @@ export const signInRecords: readonly SignInRecords[] = [
   },
 ];
 
-/** Bytes of an account with the rows of its indexes, and of an app that it uses: its Grant and the decisions that are counted. */
+/**
+ * Bytes of an account with the rows of its indexes, and of an app that it uses: its Grant and the
+ * decisions that are counted.
+ */
 export const lastingBytes = { account: 1_230, grant: 2_300 } as const;
 
 /**
