@@ -2,7 +2,7 @@
 // end the tests that took more than half of their time and the most memory of a worker. Writes to the file
 // VESTIBULE_TEST_TIMES where the time went, a line per suite.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 const maxWorkerMiB = 1_536;
@@ -33,7 +33,7 @@ export default class Progress {
     this.#done += 1;
     this.#finishedAt.push(Date.now());
     const isFailed = result.numFailingTests > 0 || result.testExecError;
-    if (isFailed) this.#failed += 1;
+    if (isFailed) this.#noteFailure(relative(this.#config.rootDir, path), result);
     const { start, end } = result.perfStats;
     const parts = [
       `[${this.#done}/${this.#total}${this.#failed > 0 ? `, ${this.#failed} failed` : ''}]`,
@@ -43,6 +43,14 @@ export default class Progress {
     ];
     print(parts.join(' '));
     if (isFailed && result.failureMessage) print(result.failureMessage);
+  }
+
+  /** hack/test repeats the names at its end, also when the run was ended from outside. */
+  #noteFailure(suite, { testResults }) {
+    this.#failed += 1;
+    const failed = testResults.filter(({ status }) => status === 'failed');
+    const names = failed.map(({ fullName }) => fullName).join('; ') || 'it did not run';
+    appendFileSync(join(process.env.VESTIBULE_TEST_REPORTS, 'failed'), `${suite}: ${names}\n`);
   }
 
   #left() {

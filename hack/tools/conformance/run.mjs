@@ -2,7 +2,7 @@
  * Runs plans of the OpenID Foundation's conformance suite against this service and prints a table
  * of their modules: `hack/conformance [PLAN ...]`. Exits with 1 if a module failed.
  */
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -250,7 +250,9 @@ async function runPlan(suite, service, browser, name) {
 /** Starts Chromium so that it reaches the suite and localhost, and no other host. */
 const openBrowser = () =>
   chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    executablePath:
+      process.env.CHROMIUM ??
+      ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path)),
     args: [
       '--no-sandbox',
       '--disable-background-networking',
