@@ -61,6 +61,7 @@ export const Account = defineKind({
     Disabled: (account) => account.status.disabledTimestamp !== undefined,
     Passkeys: (account) => account.status.passkeys,
     'Display-Name': (account) => account.spec.displayName,
+    'Last-Sign-In': { wide: (account) => account.status.lastSignInTimestamp },
   },
   create: {
     spec: AccountSpec.extend({

@@ -96,7 +96,7 @@ describe('tables (4.2)', () => {
     const columns: Record<string, string> = {
       interactions: 'Phase Client',
       sessions: 'Account Device (Methods)',
-      accounts: 'Email Disabled Passkeys Display-Name',
+      accounts: 'Email Disabled Passkeys Display-Name (Last-Sign-In)',
       passkeys: 'Display-Name Device-Type Last-Used (Account)',
       grants: 'Account Client Scopes',
       policies: 'Mode In-Force Rules (Author)',
