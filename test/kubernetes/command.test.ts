@@ -125,7 +125,7 @@ eachKubectl((found) => {
 
   test('is signed in by the command, over TLS, and does what the documentation says', async () => {
     expect(await says('get', 'accounts', '--no-headers')).toMatch(
-      /^\S+ +op@example\.test +false +0 +\S+\n$/,
+      /^\S+ +op@example\.test +false +0 +<none> +\S+\n$/,
     );
     expect(await says('explain', 'interaction.status')).toContain('emailChallenge');
     expect(
