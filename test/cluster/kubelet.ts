@@ -43,6 +43,16 @@ export class Kubelet {
     await this.#done;
   }
 
+  /** Where a service of a namespace is that runs here and is ready. */
+  async urlOf(namespace: string): Promise<string> {
+    const { body } = await this.#admin.get(`/api/v1/namespaces/${namespace}/pods`, plain).is(200);
+    for (const { metadata } of body.items) {
+      const { service, ready } = this.#running.get(metadata.uid) ?? {};
+      if (service && ready) return (await service.ready)[1]!;
+    }
+    throw new Error(`no pod of ${namespace} is ready`);
+  }
+
   async #run(): Promise<void> {
     while (!this.#isOver) {
       const { body } = await this.#admin.get('/api/v1/pods', plain).is(200);
@@ -93,7 +103,7 @@ export class Kubelet {
     const running: Running = { ready: false, since: timestamp() };
     const { args } = pod.spec.containers[0];
     if (args[0] === 'healthcheck') {
-      const url = await this.#urlOf(namespace);
+      const url = await this.urlOf(namespace);
       const own = args.map((arg: string) => arg.replace(/^--url=.*/, `--url=${url}`));
       running.ended = (await vestibule(own, {})).code;
     } else {
@@ -126,16 +136,6 @@ export class Kubelet {
       if (error instanceof Error && error.message.startsWith('the pod wants')) return undefined;
       throw error;
     }
-  }
-
-  /** Where a service of a namespace is that runs here and is ready. */
-  async #urlOf(namespace: string): Promise<string> {
-    const { body } = await this.#admin.get(`/api/v1/namespaces/${namespace}/pods`, plain).is(200);
-    for (const { metadata } of body.items) {
-      const { service, ready } = this.#running.get(metadata.uid) ?? {};
-      if (service && ready) return (await service.ready)[1]!;
-    }
-    throw new Error(`no pod of ${namespace} is ready`);
   }
 
   async #report(pod: Rendered, { ready, ended, since, service }: Running): Promise<void> {

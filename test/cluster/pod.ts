@@ -3,7 +3,6 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { program } from '../support/command.js';
 import { podOf, type Rendered } from './helm.js';
 
 /** What Secrets and ConfigMaps hold that are not the chart's own, by their names and keys. */
@@ -45,7 +44,7 @@ export class LocalPod {
   readonly #child: ChildProcess;
   readonly #ended: Promise<number | string | null>;
 
-  constructor(objects: readonly Rendered[], held: Held, cluster?: Around) {
+  constructor(program: string, objects: readonly Rendered[], held: Held, cluster?: Around) {
     const { spec } = podOf(objects);
     const [{ args, env = [], volumeMounts, ports }] = spec.containers;
     for (const { name, mountPath } of volumeMounts) {

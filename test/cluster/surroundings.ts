@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { newKeys } from '../../security/keyring.js';
 import { makeCertificates } from '../storage/cases/certificates.js';
 import { type EtcdServer, startEtcd } from '../storage/etcd-server.js';
+import { program as builtProgram } from '../support/command.js';
 import type { Rendered } from './helm.js';
 import { type Around, type Held, LocalPod } from './pod.js';
 
@@ -17,8 +18,11 @@ export class Surroundings {
   readonly #pods: LocalPod[] = [];
   readonly #servers: EtcdServer[] = [];
   readonly #collectors: Server[] = [];
+  readonly #program: string;
 
-  constructor() {
+  /** Pods run `program`: that of the build, unless it is another one. */
+  constructor(program = builtProgram) {
+    this.#program = program;
     const keys = JSON.stringify(newKeys());
     const mail = 'smtp://127.0.0.1:1';
     const { ca, cert, key } = this.certificates.pem;
@@ -110,7 +114,7 @@ export class Surroundings {
 
   /** Starts the workload's pod, which finds its own Secrets or those of `held`. */
   start(objects: readonly Rendered[], cluster?: Around, held: Held = this.held): LocalPod {
-    const pod = new LocalPod(objects, held, cluster);
+    const pod = new LocalPod(this.#program, objects, held, cluster);
     this.#pods.push(pod);
     return pod;
   }
