@@ -4,7 +4,8 @@ import { FooterLinks } from './footer-links.js';
 import { catalogLanguage, languages, storePreference, loadLocale } from './text/i18n.js';
 import { Ltr, t } from './text/message.js';
 
-function LanguageMenu({ changed: onLanguageChange }: { changed: () => void }) {
+/** The languages of the page to choose from. */
+export function LanguageMenu({ changed: onLanguageChange }: { changed: () => void }) {
   const choose = async (wanted: string): Promise<void> => {
     storePreference(wanted);
     await loadLocale([wanted]);
