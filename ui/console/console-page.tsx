@@ -1,23 +1,35 @@
-import type { ComponentType } from 'preact';
+import type { ComponentChildren, ComponentType } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { Account } from '../api.js';
+import type { Account, Session } from '../api.js';
 import { call } from '../base/api/api.js';
 import { Button } from '../base/button.js';
+import { errorText } from '../base/error-page.js';
 import { FirstLoad } from '../base/first-load.js';
+import { AppPage } from '../base/frame/app-page.js';
+import { Icon } from '../base/frame/icon.js';
 import { loadLocale } from '../base/text/i18n.js';
 import { Lazy } from '../base/api/lazy.js';
 import { t } from '../base/text/message.js';
 import { Page } from '../base/page.js';
 import { signIn } from '../base/passkeys/sign-in.js';
 import { useFirstRead } from '../base/api/use-first-read.js';
+import { useRead } from '../base/api/use-read.js';
 import { View } from '../base/view.js';
 import { Chunk } from './base/chunk.js';
-import { CurrentConsole, useConsole, type ConsoleContext } from './base/console-context.js';
+import {
+  CurrentConsole,
+  CurrentDocument,
+  useConsole,
+  type ConsoleContext,
+} from './base/console-context.js';
 import { DetailView } from './objects/detail-view.js';
-import { isAllowed, kindOf, readKinds, readOpenAPI } from './base/discovery.js';
+import { kindOf, readKinds, readListed, readOpenAPI } from './base/discovery.js';
 import { Frame } from './base/frame.js';
 import type { Kind } from './base/kind.js';
+import { Rail } from './base/rail.js';
+import { useRequest } from './base/use-request.js';
 import { ListView } from './objects/list-view.js';
+import { AllKinds } from './overview/all-kinds.js';
 import { Overview } from './overview/overview.js';
 import { currentStep, pathTo, readArrival, useRoute, type Part, type Route } from './base/route.js';
 
@@ -74,10 +86,35 @@ const partViews: Record<Part, Lazy<{ readonly View: ComponentType<PartProps> }>>
 
 const isPart = (view: Route['view']): view is Part => Object.hasOwn(partKinds, view);
 
+/** Reads the schemas of all kinds first, which views of any kind are drawn from. */
+function Documented({ children }: { children: ComponentChildren }) {
+  const { kinds } = useConsole();
+  const { value, failure, reload } = useRead(() => readOpenAPI(kinds[0]!), []);
+  if (!value) return <FirstLoad loading="working" failure={failure} retry={reload} />;
+  return <CurrentDocument.Provider value={value}>{children}</CurrentDocument.Provider>;
+}
+
+/** A view of a kind that is made from its schema. */
+function KindView({ kind, route: { view, name, query } }: { kind: Kind; route: Route }) {
+  if (view === 'list') return <ListView kind={kind} query={query} />;
+  if (view === 'object') return <DetailView kind={kind} name={name} query={query} />;
+  return (
+    <Chunk
+      of={editChunk}
+      show={({ NewView, EditView, DeleteView }) => {
+        if (view === 'new') return <NewView kind={kind} query={query} />;
+        const View = view === 'edit' ? EditView : DeleteView;
+        return <View kind={kind} name={name} />;
+      }}
+    />
+  );
+}
+
 /** The part of the console that the address names. */
 function RoutedView() {
   const { kinds, listed } = useConsole();
-  const { view, resource, name, query } = useRoute();
+  const route = useRoute();
+  const { view, resource, name, query } = route;
   const key = `${view} ${resource} ${name}`;
   const kind = kinds.find((known) => known.resource === resource);
   if (view === 'overview') return <Overview key={key} />;
@@ -92,34 +129,45 @@ function RoutedView() {
       />
     );
   }
-  if (!kind || view === 'absent') return <Absent key={key} />;
-  if (view === 'list') return <ListView key={key} kind={kind} query={query} />;
-  if (view === 'new' || view === 'edit' || view === 'delete') {
-    return (
-      <Chunk
-        key={key}
-        of={editChunk}
-        show={({ NewView, EditView, DeleteView }) => {
-          if (view === 'new') return <NewView kind={kind} query={query} />;
-          const View = view === 'edit' ? EditView : DeleteView;
-          return <View kind={kind} name={name} />;
-        }}
-      />
-    );
-  }
-  return <DetailView key={key} kind={kind} name={name} query={query} />;
+  if (view !== 'kinds' && (!kind || view === 'absent')) return <Absent key={key} />;
+  return (
+    <Documented key="kinds">
+      {kind ? <KindView key={key} kind={kind} route={route} /> : <AllKinds />}
+    </Documented>
+  );
 }
 
-/** Reads what all views need: who asks, the kinds, which of them they may list, and the schemas. */
+/** Reads what all views need: who asks, the kinds, and which of them they may list. */
 async function readConsole(): Promise<ConsoleContext> {
   const [account, kinds] = await Promise.all([call<Account>('GET', 'accounts/~'), readKinds()]);
-  const [, document, allowed] = await Promise.all([
-    loadLocale([], account.spec.locale),
-    readOpenAPI(kinds[0]!),
-    Promise.all(kinds.map((kind) => isAllowed(kind, 'list'))),
-  ]);
-  const listed = kinds.filter((_, i) => allowed[i]);
-  return { account: account.metadata.name, kinds, listed, document };
+  const [, listed] = await Promise.all([loadLocale([], account.spec.locale), readListed(kinds)]);
+  const person = { name: account.spec.displayName ?? '', address: account.status.email.address };
+  return { account: account.metadata.name, person, kinds, listed };
+}
+
+/** Ends the session of this browser, and leaves the console. */
+async function signOut(): Promise<void> {
+  const { items } = await call<{ items: Session[] }>('GET', 'sessions');
+  const own = items.find(({ status }) => status.current);
+  if (own) await call('DELETE', `sessions/${own.metadata.name}`);
+  location.assign(pathTo());
+}
+
+function Menu() {
+  const { busy, failure, run } = useRequest();
+  return (
+    <>
+      <a class="button" href="/account">
+        <Icon of="circle-user" />
+        {t('console.account')}
+      </a>
+      <Button busy={busy} onPress={() => void run(signOut)}>
+        <Icon of="log-out" />
+        {t('console.signout')}
+      </Button>
+      {failure && <p class="error">{errorText(failure)}</p>}
+    </>
+  );
 }
 
 /** The console: every kind of the API that policy lets the caller see. */
@@ -131,26 +179,24 @@ export function ConsolePage() {
     retry,
     redraw,
   } = useFirstRead(readConsole, isRefused ? undefined : () => signIn({ step: currentStep() }));
-  const isVisitor = failure?.code === 401;
-  return (
-    <Page
-      wide={!isVisitor}
+  if (failure?.code === 401) {
+    return (
+      <Page onLanguageChange={redraw}>
+        <Visitor />
+      </Page>
+    );
+  }
+  const page = (
+    <AppPage
+      home={pathTo()}
+      rail={context && <Rail />}
+      railLabel={t('console.title')}
+      person={context?.person}
+      menu={<Menu />}
       onLanguageChange={redraw}
-      footer={
-        context && (
-          <p>
-            <a href="/account">{t('console.account')}</a>
-          </p>
-        )
-      }
     >
-      {context && (
-        <CurrentConsole.Provider value={context}>
-          <RoutedView />
-        </CurrentConsole.Provider>
-      )}
-      {isVisitor && <Visitor />}
-      {!context && !isVisitor && <FirstLoad loading="working" failure={failure} retry={retry} />}
-    </Page>
+      {context ? <RoutedView /> : <FirstLoad loading="working" failure={failure} retry={retry} />}
+    </AppPage>
   );
+  return <CurrentConsole.Provider value={context}>{page}</CurrentConsole.Provider>;
 }

@@ -2,6 +2,7 @@ import { render } from 'preact';
 import '../style/style.css';
 import '../style/decisions.css';
 import '../style/cedar.css';
+import '../style/frame.css';
 import '../style/console.css';
 import { addMessages } from '../base/text/i18n.js';
 import { mountPoint } from '../base/page.js';

@@ -56,7 +56,7 @@ test('a kind that the console does not know has its table, its form and its watc
   const person = await asPerson(service, operator, { locale: 'en-GB' });
   const { page } = person;
   const field = (name: RegExp) => page.getByRole('textbox', { name });
-  await openConsole(service, person);
+  await openConsole(service, person, '/kinds');
   await page.getByText('A ring of keys.').first().waitFor();
   await page.getByRole('link', { name: 'Key rings' }).last().click();
   await page.getByText('There are none yet.').first().waitFor();
@@ -81,8 +81,8 @@ test('a kind that the console does not know has its table, its form and its watc
     lost: true,
   });
   await page.getByRole('link', { name: 'Key rings' }).first().click();
-  await page.getByRole('row', { name: /^house House 3/ }).waitFor();
+  await page.getByRole('row', { name: /Select house house House 3/ }).waitFor();
   await operator.patch('keyrings/house', { spec: { size: 4 } }).is(200);
-  await page.getByRole('row', { name: /^house House 4/ }).waitFor();
+  await page.getByRole('row', { name: /Select house house House 4/ }).waitFor();
   expect(person.complaints).toEqual([]);
 });

@@ -37,10 +37,42 @@ export async function readOpenAPI({ apiVersion }: Kind): Promise<OpenAPI> {
   return (await response.json()) as OpenAPI;
 }
 
+interface RulesReview {
+  readonly status: {
+    readonly resourceRules: readonly {
+      readonly verbs: readonly string[];
+      readonly apiGroups: readonly string[];
+      readonly resources: readonly string[];
+    }[];
+  };
+}
+
+/** What the caller may do to any object of a resource, as `verb group/resource`. */
+const granted = new Set<string>();
+
+const grantOf = ({ group, resource }: Kind, verb: string, subresource?: string): string =>
+  `${verb} ${group}/${resource}${subresource ? `/${subresource}` : ''}`;
+
+/** Returns the kinds that the caller may list, by one SelfSubjectRulesReview. */
+export async function readListed(kinds: readonly Kind[]): Promise<Kind[]> {
+  const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews';
+  const review = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectRulesReview',
+    spec: {},
+  };
+  const { status } = await call<RulesReview>('POST', path, review);
+  for (const { verbs, apiGroups, resources } of status.resourceRules) {
+    const paths = apiGroups.flatMap((group) => resources.map((resource) => `${group}/${resource}`));
+    for (const verb of verbs) paths.forEach((path) => granted.add(`${verb} ${path}`));
+  }
+  return kinds.filter((kind) => granted.has(grantOf(kind, 'list')));
+}
+
 const answers = new Map<string, Promise<boolean>>();
 
 /**
- * Asks whether the caller may do this (SelfSubjectAccessReview). An unanswered question is a yes. So
+ * Returns whether the caller may do this: by the rules review, or else by a SelfSubjectAccessReview. An unanswered question is a yes. So
  * is a change that a rule forbids now: the rule's message says what would permit it, such as a newer
  * sign-in.
  */
@@ -51,6 +83,7 @@ export function isAllowed(
   subresource?: string,
 ): Promise<boolean> {
   if (!subresource && !kind.verbs.includes(verb)) return Promise.resolve(false);
+  if (!name && granted.has(grantOf(kind, verb, subresource))) return Promise.resolve(true);
   const key = `${verb} ${kind.resource} ${name ?? ''} ${subresource ?? ''}`;
   const known = answers.get(key);
   if (known) return known;

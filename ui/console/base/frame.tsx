@@ -1,66 +1,24 @@
 import type { ComponentChildren } from 'preact';
+import { Icon } from '../../base/frame/icon.js';
 import { t } from '../../base/text/message.js';
 import { View } from '../../base/view.js';
 import type { MessageID } from '../../messages/catalog.js';
-import { useConsole } from './console-context.js';
 import { pluralOf } from './discovery.js';
 import type { Kind } from './kind.js';
 import { A, English } from './parts.js';
+import { places } from './rail.js';
 import { pathTo, type Part } from './route.js';
 
-function Navigation({ resource }: { resource: string | undefined }) {
-  const { listed } = useConsole();
-  return (
-    <nav class="kinds" aria-label={t('console.kinds')}>
-      <ul>
-        {listed.map((kind) => (
-          <li key={kind.resource}>
-            <A to={pathTo(kind.resource)} current={kind.resource === resource}>
-              <English>{pluralOf(kind)}</English>
-            </A>
-          </li>
-        ))}
-      </ul>
-    </nav>
-  );
+interface Parent {
+  readonly to: string;
+  readonly words: ComponentChildren;
 }
 
-interface Path {
-  readonly kind: Kind | undefined;
-  readonly name: string | undefined;
-  /** The view is below this one. */
-  readonly part: Part | undefined;
-}
-
-function Breadcrumb({ kind, name, part }: Path) {
-  return (
-    <nav class="path" aria-label={t('console.path')}>
-      <ol>
-        <li>
-          <A to={pathTo()}>{t('console.title')}</A>
-        </li>
-        {part && (
-          <li>
-            <A to={pathTo(part)}>{t(`console.${part}`)}</A>
-          </li>
-        )}
-        {kind && (
-          <li>
-            <A to={pathTo(kind.resource)}>
-              <English>{pluralOf(kind)}</English>
-            </A>
-          </li>
-        )}
-        {kind && name !== undefined && (
-          <li>
-            <A to={pathTo(kind.resource, name)}>
-              <bdi dir="ltr">{name}</bdi>
-            </A>
-          </li>
-        )}
-      </ol>
-    </nav>
-  );
+/** Returns the place where a kind is listed: one that is made for a task, or the list of the kind. */
+function listOf(kind: Kind): Parent {
+  const place = places.flat().find((candidate) => candidate.kind === kind.kind);
+  if (place) return { to: pathTo(place.resources[0]!), words: t(place.title) };
+  return { to: pathTo(kind.resource), words: <English>{pluralOf(kind)}</English> };
 }
 
 interface Props {
@@ -72,48 +30,50 @@ interface Props {
   part?: Part;
   /** The object that the view is about, unless the view is the object itself. */
   parent?: string | undefined;
-  /** Beside the heading. */
+  /** At the end of the line of the heading. */
   actions?: ComponentChildren;
   error?: boolean;
   children: ComponentChildren;
 }
 
-/** A view of the console between its navigation and the way back. */
-export function Frame({
-  title,
-  values,
-  heading,
-  kind,
-  part,
-  parent,
-  actions,
-  error,
-  children,
-}: Props) {
+/** Returns what is above a view: the object that it is about, the list of its kind, or the task. */
+function parentOf({ title, kind, part, parent }: Props): Parent | undefined {
+  if (kind && parent !== undefined) {
+    return { to: pathTo(kind.resource, parent), words: <bdi dir="ltr">{parent}</bdi> };
+  }
+  if (kind && title === 'console.list.title') {
+    const isPlace = places.flat().some(({ resources }) => resources[0] === kind.resource);
+    return isPlace ? undefined : { to: pathTo('kinds'), words: t('console.kinds') };
+  }
+  if (kind) return listOf(kind);
+  if (part && title !== `console.${part}`) return { to: pathTo(part), words: t(`console.${part}`) };
+  return undefined;
+}
+
+/** A view of the console: the way back, its heading with what can be done, and its content. */
+export function Frame(props: Props) {
+  const { title, values, heading, actions, error, children } = props;
+  const parent = parentOf(props);
   return (
-    <div class={kind ? 'console' : 'console start'}>
-      <Navigation resource={kind?.resource} />
-      <div class="content">
-        <View
-          title={title}
-          values={values ?? {}}
-          heading={heading}
-          phase="console"
-          error={error ?? false}
-          header={
-            (kind || part || error) && (
-              <Breadcrumb
-                kind={title === 'console.list.title' ? undefined : kind}
-                name={parent}
-                part={title === `console.${part}` ? undefined : part}
-              />
-            )
-          }
-        >
-          {actions && <div class="tools">{actions}</div>}
-          {children}
-        </View>
-      </div>
-    </div>
+    <View
+      title={title}
+      values={values ?? {}}
+      heading={heading}
+      phase="console"
+      error={error ?? false}
+      header={
+        parent && (
+          <p class="back">
+            <A to={parent.to}>
+              <Icon of="chevron-left" />
+              {parent.words}
+            </A>
+          </p>
+        )
+      }
+    >
+      {actions && <div class="tools">{actions}</div>}
+      {children}
+    </View>
   );
 }

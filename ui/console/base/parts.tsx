@@ -151,6 +151,25 @@ export const Age = ({ of: timestamp }: { of: string }) => (
   </time>
 );
 
+/** Returns the time of a timestamp of today, otherwise its day; with the year if it is another one. */
+function dayOf(timestamp: string): string {
+  const [date, today] = [new Date(timestamp), new Date(now())];
+  if (date.toDateString() === today.toDateString()) {
+    return new Intl.DateTimeFormat(locale(), { timeStyle: 'short' }).format(date);
+  }
+  const year = date.getFullYear() === today.getFullYear() ? {} : ({ year: 'numeric' } as const);
+  return new Intl.DateTimeFormat(locale(), { day: 'numeric', month: 'short', ...year }).format(
+    date,
+  );
+}
+
+/** When something was: the time today, otherwise the day. */
+export const Day = ({ of: timestamp }: { of: string }) => (
+  <time dateTime={timestamp} title={formatDateTime(timestamp)}>
+    {dayOf(timestamp)}
+  </time>
+);
+
 /** What the fields to search in have in common. */
 export const searchField = {
   id: 'find',

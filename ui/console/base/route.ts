@@ -5,7 +5,16 @@ export type Part = 'people' | 'apps' | 'policy' | 'decisions' | 'settings';
 
 /** The part of the page that the address names. */
 export interface Route {
-  readonly view: 'overview' | Part | 'list' | 'object' | 'new' | 'edit' | 'delete' | 'absent';
+  readonly view:
+    | 'overview'
+    | 'kinds'
+    | Part
+    | 'list'
+    | 'object'
+    | 'new'
+    | 'edit'
+    | 'delete'
+    | 'absent';
   readonly resource: string;
   readonly name: string;
   readonly query: URLSearchParams;
@@ -39,8 +48,8 @@ export function routeOf(path: string, search: string): Route {
 function viewOf(resource: string, name: string, action: string | undefined): Route['view'] {
   if (!resource) return 'overview';
   if (resource === 'apps') return !name || action === 'new' ? 'apps' : 'absent';
-  if (resource === 'policy' || resource === 'decisions' || resource === 'settings') {
-    return name ? 'absent' : resource;
+  if (['policy', 'decisions', 'settings', 'kinds'].includes(resource)) {
+    return name ? 'absent' : (resource as Route['view']);
   }
   if (resource === 'people') return (name === '-') === (action === 'new') ? 'people' : 'absent';
   if (!name) return 'list';

@@ -5,14 +5,14 @@ import { useClickGuard } from '../../base/click-guard.js';
 import { announce } from '../../base/live-region.js';
 import { format, t } from '../../base/text/message.js';
 import { useRead } from '../../base/api/use-read.js';
-import { useConsole, type ConsoleContext } from '../base/console-context.js';
+import { useConsole, useDocument } from '../base/console-context.js';
 import { pluralOf, singularOf } from '../base/discovery.js';
 import type { Kind } from '../base/kind.js';
 import { Frame } from '../base/frame.js';
 import { deleteCommand, deleteObject, objectPath } from '../base/kubectl.js';
 import { A, English, Failure, Kubectl, Loading } from '../base/parts.js';
 import { navigate, pathTo } from '../base/route.js';
-import { selectableFields } from '../base/schema.js';
+import { selectableFields, type OpenAPI } from '../base/schema.js';
 import { useRequest, useSignInFor } from '../base/use-request.js';
 
 const asMetadata =
@@ -34,7 +34,7 @@ interface Owned {
 
 /** Counts the objects of a kind that an object owns. The field of the owner is used if there is one. */
 async function countOwned(
-  { document }: ConsoleContext,
+  document: OpenAPI,
   kind: Kind,
   { kind: owner }: Kind,
   { name, uid }: ObjectMeta,
@@ -61,14 +61,13 @@ async function countOwned(
 
 /** Returns what a deletion takes along. What cannot be read is left out. */
 async function readOwned(
-  context: ConsoleContext,
+  document: OpenAPI,
+  listed: readonly Kind[],
   kind: Kind,
   metadata: ObjectMeta,
 ): Promise<readonly Owned[]> {
   const counted = await Promise.all(
-    context.listed.map((owned) =>
-      countOwned(context, owned, kind, metadata).catch(() => undefined),
-    ),
+    listed.map((owned) => countOwned(document, owned, kind, metadata).catch(() => undefined)),
   );
   return counted.filter((owned) => owned !== undefined && owned.count > 0) as Owned[];
 }
@@ -143,10 +142,11 @@ function ConfirmDelete({
 
 /** The confirmation of a deletion, which says what is deleted with the object. */
 export function DeleteView({ kind, name }: { kind: Kind; name: string }) {
-  const context = useConsole();
+  const { listed } = useConsole();
+  const document = useDocument();
   const { value: owned, failure } = useRead(async () => {
     const { metadata } = await call<{ metadata: ObjectMeta }>('GET', objectPath(kind, name));
-    return readOwned(context, kind, metadata);
+    return readOwned(document, listed, kind, metadata);
   }, []);
   useSignInFor(failure);
   return (

@@ -6,7 +6,7 @@ import { Timestamp } from '../../base/text/timestamp.js';
 import { accessChunk } from '../access/access-chunk.js';
 import { Chunk } from '../base/chunk.js';
 import { Conditions, type Condition } from './conditions.js';
-import { useConsole } from '../base/console-context.js';
+import { useConsole, useDocument } from '../base/console-context.js';
 import { singularOf, useIsAllowed } from '../base/discovery.js';
 import type { AnyObject, Kind } from '../base/kind.js';
 import { Frame } from '../base/frame.js';
@@ -81,7 +81,7 @@ const conditionsOf = (status: JsonObject | undefined): readonly Condition[] => {
 };
 
 function ObjectFields({ kind, object }: { kind: Kind; object: AnyObject }) {
-  const { document } = useConsole();
+  const document = useDocument();
   const schema = objectSchema(document, kind);
   const { conditions: _, ...status } = object.status ?? {};
   const conditions = conditionsOf(object.status);

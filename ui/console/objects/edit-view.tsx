@@ -5,7 +5,7 @@ import { announce } from '../../base/live-region.js';
 import { t } from '../../base/text/message.js';
 import { useRead } from '../../base/api/use-read.js';
 import { Conflict } from './conflict.js';
-import { useConsole } from '../base/console-context.js';
+import { useConsole, useDocument } from '../base/console-context.js';
 import type { Kind } from '../base/kind.js';
 import { fromDraft, toDraft, type Draft, type Faults } from '../base/draft.js';
 import { Frame } from '../base/frame.js';
@@ -101,7 +101,7 @@ interface FormProps {
 
 /** Saves an edit, and what is between it and a saved object: faults, a conflict, an error. */
 function useSaving({ kind, name, edit, schema, stored }: FormProps) {
-  const { document } = useConsole();
+  const document = useDocument();
   const [faults, setFaults] = useState<Faults>();
   const [changed, setChanged] = useState<Changed>();
   const request = useRequest();
@@ -179,7 +179,8 @@ function Form(props: FormProps) {
 
 /** The form of an object. It changes the version that it shows, and merges with later ones. */
 export function EditView({ kind, name }: { kind: Kind; name: string }) {
-  const { document, account } = useConsole();
+  const document = useDocument();
+  const { account } = useConsole();
   const schema = useMemo(() => formSchema(document, kind), [document, kind]);
   const stored = useStored<Edit>(account, `${kind.resource}/${name}/edit`);
   const load = async (): Promise<Edit> => {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { Button } from '../../base/button.js';
 import { t } from '../../base/text/message.js';
-import { useConsole } from '../base/console-context.js';
+import { useDocument } from '../base/console-context.js';
 import { shapeOf, toDraft, type Draft } from '../base/draft.js';
 import { isObject, type JsonObject } from '../base/merge.js';
 import { English } from '../base/parts.js';
@@ -120,7 +120,7 @@ function Control({
 }
 
 function Choices({ schema, path, draft, onDraft, described }: FieldProps & { described: string }) {
-  const { document } = useConsole();
+  const document = useDocument();
   const chosen = draft as readonly string[];
   const options = [...new Set([...resolve(document, schema.items!).enum!.map(String), ...chosen])];
   const toggle = (value: string): void =>
@@ -140,7 +140,7 @@ function Choices({ schema, path, draft, onDraft, described }: FieldProps & { des
 }
 
 function Items({ schema, name, path, draft, errorsAt, onDraft }: FieldProps) {
-  const { document } = useConsole();
+  const document = useDocument();
   const items = resolve(document, schema.items!);
   const list = draft as readonly Draft[];
   return (
@@ -197,7 +197,7 @@ function Group(field: FieldProps) {
 }
 
 function FormField(field: FieldProps) {
-  const { document } = useConsole();
+  const document = useDocument();
   const { schema, name, path, isRequired, errorsAt, before } = field;
   const shape = shapeOf(document, schema, before);
   if (shape === 'group') return <Group {...field} />;
@@ -245,7 +245,7 @@ interface FieldsProps extends Pick<FieldProps, 'schema' | 'path' | 'errorsAt'> {
 
 /** A field for each property of a schema, under a path of the object. */
 export function FormFields({ schema, path, draft, before, errorsAt, onDraft }: FieldsProps) {
-  const { document } = useConsole();
+  const document = useDocument();
   return (
     <>
       {Object.keys(schema.properties ?? {}).map((name) => (

@@ -6,7 +6,7 @@ import { Form } from '../../base/form.js';
 import { Status } from '../../base/status.js';
 import { t } from '../../base/text/message.js';
 import type { MessageID } from '../../messages/catalog.js';
-import { useConsole } from '../base/console-context.js';
+import { useDocument } from '../base/console-context.js';
 import { pluralOf, singularOf, useIsAllowed } from '../base/discovery.js';
 import type { Kind } from '../base/kind.js';
 import { Frame } from '../base/frame.js';
@@ -34,7 +34,7 @@ const searchOf = (query: URLSearchParams): Search => ({
 });
 
 function SearchForm({ kind, search }: { kind: Kind; search: Search }) {
-  const { document } = useConsole();
+  const document = useDocument();
   const [typed, setTyped] = useState(search);
   const show = (next: Search): void => {
     const query = next.words ? `?${new URLSearchParams({ by: next.by, find: next.words })}` : '';
@@ -170,7 +170,7 @@ export function Results({ table, matches = () => true, empty, show }: ResultsPro
 
 /** The objects of a kind as the server's table, searched, paged and live. */
 export function ListView({ kind, query }: { kind: Kind; query: URLSearchParams }) {
-  const { document } = useConsole();
+  const document = useDocument();
   const search = searchOf(query);
   const selectors = selectorsOf(search);
   const table = useTable(kind.path, selectors);

@@ -3,7 +3,7 @@ import { call } from '../../base/api/api.js';
 import { announce } from '../../base/live-region.js';
 import { t } from '../../base/text/message.js';
 import type { ObjectMeta } from '../../api.js';
-import { useConsole } from '../base/console-context.js';
+import { useConsole, useDocument } from '../base/console-context.js';
 import { singularOf } from '../base/discovery.js';
 import type { Kind } from '../base/kind.js';
 import { fromDraft, isUntouched, toDraft, type Draft, type Faults } from '../base/draft.js';
@@ -37,7 +37,8 @@ const bodyOf = ({ apiVersion, kind }: Kind, { metadata, spec }: JsonObject): obj
 
 /** The form of a new object; `query` may suggest a name. */
 export function NewView({ kind, query }: { kind: Kind; query: URLSearchParams }) {
-  const { document, account } = useConsole();
+  const document = useDocument();
+  const { account } = useConsole();
   const schema = useMemo(() => formSchema(document, kind), [document, kind]);
   const name = query.get('name');
   const empty = useMemo(

@@ -2,14 +2,14 @@ import type { ComponentChildren } from 'preact';
 import { t } from '../../base/text/message.js';
 import { Timestamp } from '../../base/text/timestamp.js';
 import { isObject, type JsonObject } from '../base/merge.js';
-import { useConsole } from '../base/console-context.js';
+import { useDocument } from '../base/console-context.js';
 import { propertyOf, resolve, type Schema } from '../base/schema.js';
 import { English } from '../base/parts.js';
 
 const None = () => <span class="hint">{t('console.none')}</span>;
 
 function List({ schema, items }: { schema: Schema; items: readonly unknown[] }) {
-  const { document } = useConsole();
+  const document = useDocument();
   const item = resolve(document, schema.items ?? {});
   return (
     <ul class="plain-list">
@@ -47,7 +47,7 @@ export function Value({ schema, value }: { schema: Schema; value: unknown }): Co
 
 /** The fields of an object, with their descriptions. */
 export function Fields({ schema, value }: { schema: Schema; value: JsonObject }) {
-  const { document } = useConsole();
+  const document = useDocument();
   return (
     <dl class="values">
       {Object.entries(value).map(([name, item]) => {
