@@ -1,0 +1,168 @@
+import type { ComponentChildren } from 'preact';
+import { Icon } from '../../base/frame/icon.js';
+import { t } from '../../base/text/message.js';
+import { A } from '../base/parts.js';
+import { navigate } from '../base/route.js';
+import type { Row } from '../base/table.js';
+import { Check, type Selection } from './selection.js';
+import { sorted, type Sort } from './sort.js';
+
+/** A column of a table of objects. */
+export interface DataColumn {
+  readonly id: string;
+  readonly title: string;
+  readonly description?: string | undefined;
+  /** What the cell says, for the order of rows and for export. */
+  readonly text: (row: Row) => string;
+  /** What the cell shows, unless it is the text. */
+  readonly cell?: (row: Row) => ComponentChildren;
+  readonly isNumber?: boolean;
+  /** The field by which the server can order rows, in one direction. */
+  readonly orderBy?: string | undefined;
+  /** That order begins with the newest. */
+  readonly isNewestFirst?: boolean;
+  /** Not shown unless it is chosen. */
+  readonly isExtra?: boolean;
+  /** Left out where there is little room. */
+  readonly isSecondary?: boolean;
+}
+
+interface Props {
+  label: string;
+  columns: readonly DataColumn[];
+  rows: readonly Row[];
+  /** The language of titles and texts, where it is not that of the page. */
+  lang?: string | undefined;
+  sort: Sort | undefined;
+  /** Absent where rows cannot be in this order, because some are not loaded. */
+  sortBy: (column: DataColumn) => (() => void) | undefined;
+  selection?: Selection | undefined;
+  to: (row: Row) => string;
+}
+
+function Head({ column, sort, sortBy }: { column: DataColumn } & Pick<Props, 'sort' | 'sortBy'>) {
+  const isSorted = sort?.id === column.id;
+  const press = sortBy(column);
+  const isDescending = column.orderBy ? column.isNewestFirst : sort?.isDescending;
+  const order = isDescending ? 'descending' : 'ascending';
+  return (
+    <th
+      scope="col"
+      class={looksOf(column)}
+      title={column.description}
+      aria-sort={isSorted ? order : undefined}
+    >
+      {press ? (
+        <button type="button" onClick={press}>
+          {column.title}
+          {isSorted && <Icon of={isDescending ? 'arrow-down' : 'arrow-up'} />}
+        </button>
+      ) : (
+        column.title
+      )}
+    </th>
+  );
+}
+
+const looksOf = ({ isNumber, isSecondary }: DataColumn): string | undefined =>
+  [isNumber && 'number', isSecondary && 'secondary'].filter(Boolean).join(' ') || undefined;
+
+/** Moves the focus to the row above or below; Space selects the row. */
+function onKeyDown(event: KeyboardEvent): void {
+  const { key, target } = event;
+  if (!(target instanceof HTMLElement) || target.tagName !== 'A') return;
+  const row = target.closest('tr');
+  if (key === ' ') {
+    event.preventDefault();
+    row?.querySelector<HTMLInputElement>('input[type=checkbox]')?.click();
+  }
+  if (key !== 'ArrowDown' && key !== 'ArrowUp') return;
+  event.preventDefault();
+  const next = key === 'ArrowDown' ? row?.nextElementSibling : row?.previousElementSibling;
+  next?.querySelector('a')?.focus();
+}
+
+/** A press anywhere in a row opens it, except on what is a control itself or marked text. */
+function open(event: MouseEvent, to: string): void {
+  const isControl = (event.target as Element).closest('a, button, input, label, summary');
+  if (isControl || event.button || getSelection()?.toString()) return;
+  if (event.metaKey || event.ctrlKey) {
+    globalThis.open(to, '_blank', 'noopener');
+  } else {
+    navigate(to);
+  }
+}
+
+interface RowProps extends Pick<Props, 'columns' | 'selection' | 'to'> {
+  row: Row;
+}
+
+function DataRow({ row, columns, selection, to }: RowProps) {
+  const { name } = row.object.metadata;
+  const [first, ...others] = columns;
+  const path = to(row);
+  const isSelected = selection?.names.has(name) ?? false;
+  return (
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions -- the link in the first cell does the same
+    <tr aria-selected={selection ? isSelected : undefined} onClick={(event) => open(event, path)}>
+      {selection && (
+        <td class="select">
+          <Check
+            label={t('table.select', { name: first!.text(row) })}
+            checked={isSelected}
+            onChange={(range) => selection.toggle(name, range)}
+          />
+        </td>
+      )}
+      <th scope="row">
+        <A to={path}>{first!.cell?.(row) ?? <bdi dir="ltr">{first!.text(row)}</bdi>}</A>
+      </th>
+      {others.map((column) => (
+        <td key={column.id} class={looksOf(column)}>
+          {column.cell?.(row) ?? <bdi>{column.text(row)}</bdi>}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+/** A table whose rows open what they are about; by the keyboard with the arrows and Enter. */
+export function DataTable({ label, columns, rows, lang, sort, sortBy, selection, to }: Props) {
+  const shown = sorted(rows, columns, sort);
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll
+    <div class="table data" role="region" tabIndex={0} aria-label={label} lang={lang}>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- moves between its links */}
+      <table onKeyDown={onKeyDown}>
+        <thead>
+          <tr>
+            {selection && (
+              <th scope="col" class="select">
+                <Check
+                  label={t('table.select.all')}
+                  checked={selection.names.size > 0 && selection.names.size === rows.length}
+                  isPartly={selection.names.size > 0 && selection.names.size < rows.length}
+                  onChange={() => selection.toggleAll()}
+                />
+              </th>
+            )}
+            {columns.map((column) => (
+              <Head key={column.id} column={column} sort={sort} sortBy={sortBy} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((row) => (
+            <DataRow
+              key={row.object.metadata.uid}
+              row={row}
+              columns={columns}
+              selection={selection}
+              to={to}
+            />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
