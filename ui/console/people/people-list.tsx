@@ -1,7 +1,6 @@
-import { useMemo, useState } from 'preact/hooks';
-import { Button } from '../../base/button.js';
-import { Field } from '../../base/field.js';
-import { Form } from '../../base/form.js';
+import { useMemo } from 'preact/hooks';
+import { Face } from '../../base/frame/app-page.js';
+import { Icon } from '../../base/frame/icon.js';
 import { useLazy } from '../../base/api/lazy.js';
 import { t } from '../../base/text/message.js';
 import { accessChunk } from '../access/access-chunk.js';
@@ -10,10 +9,13 @@ import { kindOf, useIsAllowed } from '../base/discovery.js';
 import { Frame } from '../base/frame.js';
 import type { Kind } from '../base/kind.js';
 import { listCommand } from '../base/kubectl.js';
-import { Results } from '../objects/list-view.js';
-import { A, Age, Kubectl, searchField, Table } from '../base/parts.js';
-import { navigate, pathTo } from '../base/route.js';
+import { A, Day, Kubectl } from '../base/parts.js';
+import { pathTo } from '../base/route.js';
 import { useTable, type LiveTable, type Row } from '../base/table.js';
+import { BulkDelete } from '../table/bulk-delete.js';
+import type { DataColumn } from '../table/data-table.js';
+import { ObjectTable } from '../table/object-table.js';
+import { sortOf } from '../table/sort.js';
 
 /** The characters of names that are generated, as Kubernetes chooses them: none spells a word. */
 const nameAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
@@ -32,65 +34,84 @@ const selectorsOf = (words: string): Record<string, string> => {
     : { fieldSelector: searches.map((word) => `search=${word}`).join(',') };
 };
 
-function SearchForm({ words }: { words: string }) {
-  const [typed, setTyped] = useState(words);
-  const show = (next: string): void =>
-    navigate(pathTo('people') + (next && `?${new URLSearchParams({ find: next })}`), true);
+/** Returns what the server says in a column, or undefined if there is none. */
+function cellOf({ columns = [] }: LiveTable, row: Row, column: string): string | undefined {
+  const cell = row.cells[columns.findIndex(({ name }) => name === column)];
+  return cell === undefined || cell === '<none>' ? undefined : String(cell);
+}
+
+function Person({ table, row }: { table: LiveTable; row: Row }) {
+  const displayName = cellOf(table, row, 'Display-Name');
+  const address = cellOf(table, row, 'Email') ?? '';
   return (
-    <Form look="search" role="search" onSubmit={() => show(typed.trim())}>
-      <Field
-        {...searchField}
-        label={t('console.people.find')}
-        dir="ltr"
-        value={typed}
-        onText={(text) => {
-          setTyped(text);
-          if (!text) show('');
-        }}
-      />
-      <Button submit>{t('console.search.go')}</Button>
-    </Form>
+    <span class="who">
+      <Face name={displayName ?? address} />
+      <span>
+        {displayName && <bdi>{displayName}</bdi>}
+        <bdi dir="ltr">{address}</bdi>
+      </span>
+    </span>
   );
 }
 
-/** Returns the cell of a column, which the server names. */
-const cellOf = ({ columns = [] }: LiveTable, row: Row, column: string): unknown =>
-  row.cells[columns.findIndex(({ name }) => name === column)];
+const LastSignIn = ({ at }: { at: string | undefined }) =>
+  at ? <Day of={at} /> : <span class="soft">{t('console.people.never.cell')}</span>;
 
-function PersonRow({ table, row }: { table: LiveTable; row: Row }) {
-  const { name, creationTimestamp, deletionTimestamp } = row.object.metadata;
-  const isDisabled = cellOf(table, row, 'Disabled') === true;
-  const named = cellOf(table, row, 'Display-Name') ?? '<none>';
-  const displayName = named === '<none>' ? undefined : String(named);
-  const address = <bdi dir="ltr">{String(cellOf(table, row, 'Email'))}</bdi>;
-  return (
-    <tr>
-      <th scope="row">
-        <A to={pathTo('people', name)}>{displayName ? <bdi>{displayName}</bdi> : address}</A>{' '}
-        {isDisabled && <span class="word sensitive">{t('console.people.disabled')}</span>}
-        {deletionTimestamp && <span class="word sensitive">{t('console.people.deleting')}</span>}
-        {displayName && <div class="hint">{address}</div>}
-      </th>
-      <td>{String(cellOf(table, row, 'Passkeys'))}</td>
-      <td>
-        <Age of={creationTimestamp} />
-      </td>
-    </tr>
-  );
+/** The state of an account, by a word and the shape of its mark. */
+function State({ table, row }: { table: LiveTable; row: Row }) {
+  const isDeleting = row.object.metadata.deletionTimestamp !== undefined;
+  const isDisabled = cellOf(table, row, 'Disabled') === 'true';
+  if (isDeleting) return <span class="state bad square">{t('console.people.deleting')}</span>;
+  if (isDisabled) return <span class="state bad square">{t('console.people.disabled')}</span>;
+  return <span class="state ok">{t('console.people.active')}</span>;
 }
 
-function PeopleTable({ table, rows }: { table: LiveTable; rows: readonly Row[] }) {
-  return (
-    <Table
-      label={t('console.people')}
-      columns={[t('console.people.find'), t('console.people.passkeys'), t('console.people.added')]}
-    >
-      {rows.map((row) => (
-        <PersonRow key={row.object.metadata.uid} table={table} row={row} />
-      ))}
-    </Table>
-  );
-}
+/** The columns of people; the service keeps them in the order of names, addresses and last sign-ins. */
+const columnsOf = (table: LiveTable): DataColumn[] => [
+  {
+    id: 'name',
+    title: t('console.people.name'),
+    text: (row) => cellOf(table, row, 'Display-Name') ?? cellOf(table, row, 'Email') ?? '',
+    cell: (row) => <Person table={table} row={row} />,
+    orderBy: 'spec.displayName',
+  },
+  {
+    id: 'address',
+    title: t('console.people.address'),
+    text: (row) => cellOf(table, row, 'Email') ?? '',
+    orderBy: 'status.email.address',
+    isExtra: true,
+  },
+  {
+    id: 'passkeys',
+    title: t('console.people.passkeys'),
+    text: (row) => cellOf(table, row, 'Passkeys') ?? '',
+    isNumber: true,
+    isSecondary: true,
+  },
+  {
+    id: 'last',
+    title: t('console.people.last'),
+    text: (row) => cellOf(table, row, 'Last-Sign-In') ?? '',
+    cell: (row) => <LastSignIn at={cellOf(table, row, 'Last-Sign-In')} />,
+    orderBy: 'status.lastSignInTimestamp',
+    isNewestFirst: true,
+    isSecondary: true,
+  },
+  {
+    id: 'state',
+    title: t('console.people.state'),
+    text: (row) => (cellOf(table, row, 'Disabled') === 'true' ? 'disabled' : 'active'),
+    cell: (row) => <State table={table} row={row} />,
+  },
+  {
+    id: 'added',
+    title: t('console.people.added'),
+    text: ({ object }) => object.metadata.creationTimestamp,
+    cell: ({ object }) => <Day of={object.metadata.creationTimestamp} />,
+    isSecondary: true,
+  },
+];
 
 function Links({ accounts }: { accounts: Kind }) {
   const { kinds } = useConsole();
@@ -105,11 +126,13 @@ function Links({ accounts }: { accounts: Kind }) {
           to={`${pathTo(invitations.resource, '-', 'new')}?name=${invitationName}`}
           look="button main"
         >
+          <Icon of="user-plus" />
           {t('console.people.invite')}
         </A>
       )}
       {mayCreate && (
         <A to={pathTo('people', '-', 'new')} look="button">
+          <Icon of="upload" />
           {t('console.people.import')}
         </A>
       )}
@@ -123,21 +146,31 @@ function Waiting({ requests }: { requests: Kind }) {
   return loaded ? <loaded.WaitingRequests kind={requests} /> : null;
 }
 
-/** The accounts, found by address, and the ways to add people. */
+/** Everyone with an account, found by name or address, and the ways to add people. */
 export function PeopleList({ accounts, query }: { accounts: Kind; query: URLSearchParams }) {
   const requests = kindOf(useConsole().listed, 'AccessRequest');
+  const mayDelete = useIsAllowed(accounts, 'delete');
   const words = query.get('find') ?? '';
   const selectors = selectorsOf(words);
-  const table = useTable(accounts.path, selectors, words ? undefined : 'spec.displayName');
+  const order = columnsOf({} as LiveTable).find(({ id }) => id === (sortOf(query)?.id ?? 'name'));
+  const table = useTable(accounts.path, selectors, words ? undefined : order?.orderBy);
   return (
     <Frame title="console.people" part="people" actions={<Links accounts={accounts} />}>
-      <p class="lead">{t('console.people.lead')}</p>
       {requests && <Waiting requests={requests} />}
-      <SearchForm words={words} />
-      <Results
+      <ObjectTable
+        label={t('console.people')}
+        resource="people"
+        path={pathTo('people')}
+        query={query}
         table={table}
-        empty={words ? 'console.people.notfound' : 'console.people.none'}
-        show={(rows) => <PeopleTable table={table} rows={rows} />}
+        columns={columnsOf(table)}
+        searchLabel={t('console.people.find')}
+        choices={[]}
+        usualSort={words ? undefined : 'name'}
+        to={({ object }) => pathTo('people', object.metadata.name)}
+        empty={<p>{t('console.people.none')}</p>}
+        notFound="console.people.notfound"
+        acts={mayDelete ? (names) => <BulkDelete kind={accounts} names={names} /> : undefined}
       />
       <Kubectl command={listCommand(accounts, selectors)} />
     </Frame>
