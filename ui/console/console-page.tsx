@@ -22,6 +22,7 @@ import {
   useConsole,
   type ConsoleContext,
 } from './base/console-context.js';
+import { CommandButton } from './command/command-button.js';
 import { DetailView } from './objects/detail-view.js';
 import { kindOf, readKinds, readListed, readOpenAPI } from './base/discovery.js';
 import { Frame } from './base/frame.js';
@@ -189,6 +190,7 @@ export function ConsolePage() {
   const page = (
     <AppPage
       home={pathTo()}
+      search={context && <CommandButton />}
       rail={context && <Rail />}
       railLabel={t('console.title')}
       person={context?.person}
