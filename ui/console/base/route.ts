@@ -45,12 +45,14 @@ export function routeOf(path: string, search: string): Route {
   };
 }
 
+/** Views without anything below them. */
+const singleViews = ['policy', 'decisions', 'settings', 'kinds'] as const;
+
 function viewOf(resource: string, name: string, action: string | undefined): Route['view'] {
   if (!resource) return 'overview';
   if (resource === 'apps') return !name || action === 'new' ? 'apps' : 'absent';
-  if (['policy', 'decisions', 'settings', 'kinds'].includes(resource)) {
-    return name ? 'absent' : (resource as Route['view']);
-  }
+  const single = singleViews.find((view) => view === resource);
+  if (single) return name ? 'absent' : single;
   if (resource === 'people') return (name === '-') === (action === 'new') ? 'people' : 'absent';
   if (!name) return 'list';
   if (name === '-') return action === 'new' ? 'new' : 'absent';

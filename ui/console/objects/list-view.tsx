@@ -10,7 +10,7 @@ import { pathTo } from '../base/route.js';
 import { objectSchema, selectableFields } from '../base/schema.js';
 import { useTable, type Column, type Row } from '../base/table.js';
 import { BulkDelete } from '../table/bulk-delete.js';
-import type { DataColumn } from '../table/data-table.js';
+import type { DataColumn } from '../table/column.js';
 import { ObjectTable } from '../table/object-table.js';
 import type { Filter } from '../table/table-tools.js';
 

@@ -13,7 +13,7 @@ import { A, Day, Kubectl } from '../base/parts.js';
 import { pathTo } from '../base/route.js';
 import { useTable, type LiveTable, type Row } from '../base/table.js';
 import { BulkDelete } from '../table/bulk-delete.js';
-import type { DataColumn } from '../table/data-table.js';
+import type { DataColumn } from '../table/column.js';
 import { ObjectTable } from '../table/object-table.js';
 import { sortOf } from '../table/sort.js';
 
@@ -66,20 +66,27 @@ function State({ table, row }: { table: LiveTable; row: Row }) {
   return <span class="state ok">{t('console.people.active')}</span>;
 }
 
-/** The columns of people; the service keeps them in the order of names, addresses and last sign-ins. */
+/** The orders in which the service lists people, by column. */
+const orders: ReadonlyMap<string, string> = new Map([
+  ['name', 'spec.displayName'],
+  ['address', 'status.email.address'],
+  ['last', 'status.lastSignInTimestamp'],
+]);
+
+/** The columns of people. */
 const columnsOf = (table: LiveTable): DataColumn[] => [
   {
     id: 'name',
     title: t('console.people.name'),
     text: (row) => cellOf(table, row, 'Display-Name') ?? cellOf(table, row, 'Email') ?? '',
     cell: (row) => <Person table={table} row={row} />,
-    orderBy: 'spec.displayName',
+    orderBy: orders.get('name'),
   },
   {
     id: 'address',
     title: t('console.people.address'),
     text: (row) => cellOf(table, row, 'Email') ?? '',
-    orderBy: 'status.email.address',
+    orderBy: orders.get('address'),
     isExtra: true,
   },
   {
@@ -94,7 +101,7 @@ const columnsOf = (table: LiveTable): DataColumn[] => [
     title: t('console.people.last'),
     text: (row) => cellOf(table, row, 'Last-Sign-In') ?? '',
     cell: (row) => <LastSignIn at={cellOf(table, row, 'Last-Sign-In')} />,
-    orderBy: 'status.lastSignInTimestamp',
+    orderBy: orders.get('last'),
     isNewestFirst: true,
     isSecondary: true,
   },
@@ -152,8 +159,8 @@ export function PeopleList({ accounts, query }: { accounts: Kind; query: URLSear
   const mayDelete = useIsAllowed(accounts, 'delete');
   const words = query.get('find') ?? '';
   const selectors = selectorsOf(words);
-  const order = columnsOf({} as LiveTable).find(({ id }) => id === (sortOf(query)?.id ?? 'name'));
-  const table = useTable(accounts.path, selectors, words ? undefined : order?.orderBy);
+  const order = orders.get(sortOf(query)?.id ?? 'name');
+  const table = useTable(accounts.path, selectors, words ? undefined : order);
   return (
     <Frame title="console.people" part="people" actions={<Links accounts={accounts} />}>
       {requests && <Waiting requests={requests} />}

@@ -1,5 +1,5 @@
 import type { Row } from '../base/table.js';
-import type { DataColumn } from './data-table.js';
+import type { DataColumn } from './column.js';
 
 /** Returns a field of a CSV file (RFC 4180). A program for tables calculates no text of it. */
 function field(text: string): string {

@@ -1,31 +1,11 @@
-import type { ComponentChildren } from 'preact';
 import { Icon } from '../../base/frame/icon.js';
 import { t } from '../../base/text/message.js';
 import { A } from '../base/parts.js';
 import { navigate } from '../base/route.js';
 import type { Row } from '../base/table.js';
+import type { DataColumn } from './column.js';
 import { Check, type Selection } from './selection.js';
 import { sorted, type Sort } from './sort.js';
-
-/** A column of a table of objects. */
-export interface DataColumn {
-  readonly id: string;
-  readonly title: string;
-  readonly description?: string | undefined;
-  /** What the cell says, for the order of rows and for export. */
-  readonly text: (row: Row) => string;
-  /** What the cell shows, unless it is the text. */
-  readonly cell?: (row: Row) => ComponentChildren;
-  readonly isNumber?: boolean;
-  /** The field by which the server can order rows, in one direction. */
-  readonly orderBy?: string | undefined;
-  /** That order begins with the newest. */
-  readonly isNewestFirst?: boolean;
-  /** Not shown unless it is chosen. */
-  readonly isExtra?: boolean;
-  /** Left out where there is little room. */
-  readonly isSecondary?: boolean;
-}
 
 interface Props {
   label: string;
@@ -84,7 +64,8 @@ function onKeyDown(event: KeyboardEvent): void {
 
 /** A press anywhere in a row opens it, except on what is a control itself or marked text. */
 function open(event: MouseEvent, to: string): void {
-  const isControl = (event.target as Element).closest('a, button, input, label, summary');
+  const { target } = event;
+  const isControl = target instanceof Element && target.closest('a, button, input, label, summary');
   if (isControl || event.button || getSelection()?.toString()) return;
   if (event.metaKey || event.ctrlKey) {
     globalThis.open(to, '_blank', 'noopener');

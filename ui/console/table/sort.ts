@@ -1,6 +1,6 @@
 import { locale } from '../../base/text/i18n.js';
 import type { Row } from '../base/table.js';
-import type { DataColumn } from './data-table.js';
+import type { DataColumn } from './column.js';
 
 /** The order of rows: by a column, and in which direction. */
 export interface Sort {

@@ -4,7 +4,7 @@ import { Button } from '../../base/button.js';
 import { Icon, type IconName } from '../../base/frame/icon.js';
 import { Status } from '../../base/status.js';
 import { t } from '../../base/text/message.js';
-import type { DataColumn } from './data-table.js';
+import type { DataColumn } from './column.js';
 
 /** A button that opens a menu beside it; a press elsewhere or Escape closes it. */
 export function MenuButton({
@@ -55,9 +55,9 @@ export function SearchBox({
   useEffect(() => {
     const listeners = new AbortController();
     const focus = (event: KeyboardEvent): void => {
-      const isTyping = (event.target as Element).closest?.(
-        'input, textarea, select, [contenteditable]',
-      );
+      const { target } = event;
+      const isTyping =
+        target instanceof Element && target.closest('input, textarea, select, [contenteditable]');
       if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       input.current?.focus();

@@ -1,6 +1,6 @@
 import { useConsole } from '../base/console-context.js';
 import { useStored } from '../base/stored.js';
-import type { DataColumn } from './data-table.js';
+import type { DataColumn } from './column.js';
 
 /** The columns to show, as they were chosen in this browser. */
 export interface ChosenColumns {
