@@ -239,7 +239,7 @@ describe('the parts for the policy and for decisions', () => {
     const person = await arrive(operator);
     const { page } = person;
     const list = page.getByRole('list', { name: 'Decisions' });
-    const search = page.getByRole('button', { name: 'Search' });
+    const search = page.getByRole('button', { name: 'Search', exact: true });
     await openConsole(service, person);
     await linkTo(person, 'Decisions').click();
     await page.getByText('To try other rules on these decisions').first().waitFor();

@@ -1,4 +1,5 @@
 import { useCollection } from '../../base/api/collection.js';
+import { Icon } from '../../base/frame/icon.js';
 import { t, Ltr } from '../../base/text/message.js';
 import { Monogram } from '../../base/text/monogram.js';
 import type { ObjectMeta } from '../../api.js';
@@ -6,8 +7,12 @@ import { useIsAllowed } from '../base/discovery.js';
 import { Frame } from '../base/frame.js';
 import type { Kind } from '../base/kind.js';
 import { listCommand } from '../base/kubectl.js';
-import { A, Failure, Kubectl, Loading } from '../base/parts.js';
+import { A, Day, Kubectl } from '../base/parts.js';
 import { pathTo } from '../base/route.js';
+import type { LiveTable, Row } from '../base/table.js';
+import { BulkDelete } from '../table/bulk-delete.js';
+import type { DataColumn } from '../table/column.js';
+import { ObjectTable } from '../table/object-table.js';
 
 interface Client {
   readonly metadata: ObjectMeta;
@@ -33,50 +38,99 @@ const lacksSecret = ({ spec, status }: Client): boolean =>
   !spec.secretHashes?.length &&
   !status.secrets?.length;
 
-const AppCard = ({ client }: { client: Client }) => (
-  <li class="app">
+const App = ({ client }: { client: Client }) => (
+  <span class="who">
     <Monogram name={client.spec.displayName} />
-    <div>
-      <h2>
-        <A to={pathTo('clients', client.metadata.name)}>
-          <bdi>{client.spec.displayName}</bdi>
-        </A>
-      </h2>
-      <p class="hint">
-        <Ltr of={hostOf(client)} />
-      </p>
-      <p class="hint">{t(lacksSecret(client) ? 'console.apps.nosecret' : 'console.apps.ready')}</p>
-    </div>
-  </li>
+    <span>
+      <bdi>{client.spec.displayName}</bdi>
+      <Ltr of={hostOf(client)} />
+    </span>
+  </span>
 );
+
+const State = ({ client }: { client: Client }) =>
+  lacksSecret(client) ? (
+    <span class="state warn square">{t('console.apps.nosecret')}</span>
+  ) : (
+    <span class="state ok">{t('console.apps.ready')}</span>
+  );
+
+/** The columns of apps, which are read from the Clients themselves. */
+function columnsOf(clients: ReadonlyMap<string, Client>): DataColumn[] {
+  const clientOf = ({ object }: Row): Client => clients.get(object.metadata.name)!;
+  return [
+    {
+      id: 'name',
+      title: t('console.apps.app'),
+      text: (row) => clientOf(row).spec.displayName,
+      cell: (row) => <App client={clientOf(row)} />,
+    },
+    {
+      id: 'client',
+      title: 'client_id',
+      text: ({ object }) => object.metadata.name,
+      isSecondary: true,
+    },
+    {
+      id: 'state',
+      title: t('console.people.state'),
+      text: (row) => t(lacksSecret(clientOf(row)) ? 'console.apps.nosecret' : 'console.apps.ready'),
+      cell: (row) => <State client={clientOf(row)} />,
+    },
+    {
+      id: 'added',
+      title: t('console.people.added'),
+      text: ({ object }) => object.metadata.creationTimestamp,
+      cell: ({ object }) => <Day of={object.metadata.creationTimestamp} />,
+      isSecondary: true,
+    },
+  ];
+}
 
 const AddLink = () => (
   <A to={pathTo('apps', '-', 'new')} look="button main">
+    <Icon of="plus" />
     {t('console.apps.add')}
   </A>
 );
 
 /** The apps that people sign in to: the Clients, kept up to date. */
-export function AppList({ kind }: { kind: Kind }) {
+export function AppList({ kind, query }: { kind: Kind; query: URLSearchParams }) {
   const { items, failure, reload } = useCollection<Client>(kind.path);
   const mayCreate = useIsAllowed(kind, 'create');
-  const isEmpty = items?.length === 0;
-  const order = new Intl.Collator();
-  const apps = [...(items ?? [])].sort((app, other) =>
-    order.compare(app.spec.displayName, other.spec.displayName),
-  );
+  const mayDelete = useIsAllowed(kind, 'delete');
+  const clients = new Map((items ?? []).map((client) => [client.metadata.name, client]));
+  const columns = columnsOf(clients);
+  const words = (query.get('find') ?? '').toLowerCase();
+  const table: LiveTable = {
+    ...(items && { rows: items.map((object) => ({ cells: [], object })), isComplete: true }),
+    failure,
+    busy: false,
+    more: () => Promise.resolve(),
+    retry: reload,
+  };
   return (
     <Frame title="console.apps" part="apps" actions={mayCreate && <AddLink />}>
-      <p class="lead">{t(isEmpty ? 'console.apps.none' : 'console.apps.lead')}</p>
-      {failure && <Failure failure={failure} retry={reload} />}
-      {!items && !failure && <Loading />}
-      {apps.length > 0 && (
-        <ul class="tiles" aria-label={t('console.apps')}>
-          {apps.map((client) => (
-            <AppCard key={client.metadata.name} client={client} />
-          ))}
-        </ul>
-      )}
+      <ObjectTable
+        label={t('console.apps')}
+        resource="apps"
+        path={pathTo('apps')}
+        query={query}
+        table={table}
+        columns={columns}
+        usualSort="name"
+        searchLabel={t('console.search')}
+        choices={[]}
+        matches={(row) => {
+          const client = clients.get(row.object.metadata.name)!;
+          const texts = [...columns.map(({ text }) => text(row)), hostOf(client)];
+          return texts.some((text) => text.toLowerCase().includes(words));
+        }}
+        to={({ object }) => pathTo('clients', object.metadata.name)}
+        empty={<p>{t('console.apps.none')}</p>}
+        notFound="console.notfound"
+        acts={mayDelete ? (names) => <BulkDelete kind={kind} names={names} /> : undefined}
+      />
       <Kubectl command={listCommand(kind, {})} />
     </Frame>
   );

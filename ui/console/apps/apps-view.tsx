@@ -29,9 +29,15 @@ const TemplateList = () => (
   </Frame>
 );
 
+interface PartProps {
+  kind: Kind;
+  name: string;
+  query: URLSearchParams;
+}
+
 /** The apps, the choice of a new one, or its form; `name` is that of a template, or `-`. */
-export function AppsView({ kind, name }: { kind: Kind; name: string }) {
-  if (!name) return <AppList kind={kind} />;
+export function AppsView({ kind, name, query }: PartProps) {
+  if (!name) return <AppList kind={kind} query={query} />;
   const template = [...appTemplates, otherApp].find(({ id }) => id === name);
   return template ? <AppForm kind={kind} template={template} /> : <TemplateList />;
 }

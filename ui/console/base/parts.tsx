@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ApiError } from '../../base/api/api.js';
 import { Button } from '../../base/button.js';
+import { Icon } from '../../base/frame/icon.js';
 import { errorText, Reference } from '../../base/error-page.js';
 import { announce } from '../../base/live-region.js';
 import { locale } from '../../base/text/i18n.js';
@@ -99,8 +100,8 @@ export function Failure({
   );
 }
 
-/** Text of a program, with a button that copies it. */
-export function Code({ text, label }: { text: string; label: string }) {
+/** A button that copies a text, with an icon alone; it says when it has. */
+export function CopyButton({ text, label }: { text: string; label?: string }) {
   const [copied, setCopied] = useState(false);
   useEffect(() => setCopied(false), [text]);
   const copy = async (): Promise<void> => {
@@ -108,18 +109,30 @@ export function Code({ text, label }: { text: string; label: string }) {
     setCopied(true);
     announce(t('console.copied'));
   };
+  const words = copied ? t('console.copied') : t('console.copy');
   return (
-    <div class="code-block">
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll */}
-      <pre tabIndex={0} role="region" aria-label={label} dir="ltr">
-        {text}
-      </pre>
-      <Button variant="small" onPress={() => void copy()}>
-        {t(copied ? 'console.copied' : 'console.copy')}
-      </Button>
-    </div>
+    <button
+      type="button"
+      class="button small icon-only quiet-button"
+      aria-label={label ? `${words}: ${label}` : words}
+      title={words}
+      onClick={() => void copy()}
+    >
+      <Icon of={copied ? 'check' : 'copy'} />
+    </button>
   );
 }
+
+/** Text of a program, with a button at its end that copies it. */
+export const Code = ({ text, label }: { text: string; label: string }) => (
+  <div class="code-block">
+    {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll */}
+    <pre tabIndex={0} role="region" aria-label={label} dir="ltr">
+      {text}
+    </pre>
+    <CopyButton text={text} />
+  </div>
+);
 
 /** The command that does the same. */
 export const Kubectl = ({ command }: { command: string }) => (
@@ -235,7 +248,7 @@ export const Part = ({
   title: string;
   children: ComponentChildren;
 }) => (
-  <section aria-labelledby={id}>
+  <section class="panel" aria-labelledby={id}>
     <h2 id={id}>{title}</h2>
     {children}
   </section>

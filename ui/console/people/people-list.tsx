@@ -16,6 +16,7 @@ import { BulkDelete } from '../table/bulk-delete.js';
 import type { DataColumn } from '../table/column.js';
 import { ObjectTable } from '../table/object-table.js';
 import { sortOf } from '../table/sort.js';
+import { PersonState } from './person-state.js';
 
 /** The characters of names that are generated, as Kubernetes chooses them: none spells a word. */
 const nameAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
@@ -56,15 +57,6 @@ function Person({ table, row }: { table: LiveTable; row: Row }) {
 
 const LastSignIn = ({ at }: { at: string | undefined }) =>
   at ? <Day of={at} /> : <span class="soft">{t('console.people.never.cell')}</span>;
-
-/** The state of an account, by a word and the shape of its mark. */
-function State({ table, row }: { table: LiveTable; row: Row }) {
-  const isDeleting = row.object.metadata.deletionTimestamp !== undefined;
-  const isDisabled = cellOf(table, row, 'Disabled') === 'true';
-  if (isDeleting) return <span class="state bad square">{t('console.people.deleting')}</span>;
-  if (isDisabled) return <span class="state bad square">{t('console.people.disabled')}</span>;
-  return <span class="state ok">{t('console.people.active')}</span>;
-}
 
 /** The orders in which the service lists people, by column. */
 const orders: ReadonlyMap<string, string> = new Map([
@@ -109,7 +101,12 @@ const columnsOf = (table: LiveTable): DataColumn[] => [
     id: 'state',
     title: t('console.people.state'),
     text: (row) => (cellOf(table, row, 'Disabled') === 'true' ? 'disabled' : 'active'),
-    cell: (row) => <State table={table} row={row} />,
+    cell: (row) => (
+      <PersonState
+        isDeleting={row.object.metadata.deletionTimestamp !== undefined}
+        isDisabled={cellOf(table, row, 'Disabled') === 'true'}
+      />
+    ),
   },
   {
     id: 'added',

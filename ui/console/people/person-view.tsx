@@ -1,6 +1,7 @@
 import type { Account } from '../../api.js';
 import { call } from '../../base/api/api.js';
 import { format, t } from '../../base/text/message.js';
+import { Face } from '../../base/frame/app-page.js';
 import { Status } from '../../base/status.js';
 import { Timestamp } from '../../base/text/timestamp.js';
 import { Act } from '../base/act.js';
@@ -9,13 +10,15 @@ import { kindOf, useIsAllowed } from '../base/discovery.js';
 import { Frame } from '../base/frame.js';
 import type { Kind } from '../base/kind.js';
 import { actionCommand, actionPath, getCommand } from '../base/kubectl.js';
-import { A, Failure, Kubectl, Loading } from '../base/parts.js';
+import { A, CopyButton, Failure, Kubectl, Loading } from '../base/parts.js';
 import { Passkeys, Sessions } from './person-devices.js';
+import { PersonState } from './person-state.js';
 import { Groups } from './person-groups.js';
 import { Recovery } from './person-recovery.js';
 import { pathTo } from '../base/route.js';
 import { useObject } from '../base/use-object.js';
 
+/** What stands in the way of the person, if anything does. */
 function State({ account: { metadata, status } }: { account: Account }) {
   if (metadata.deletionTimestamp) {
     return <Status look="notice warn">{t('console.people.deleting.what')}</Status>;
@@ -30,16 +33,27 @@ function State({ account: { metadata, status } }: { account: Account }) {
         </Status>
       )}
       {!status.email.verifiedTimestamp && <p class="notice">{t('console.people.unverified')}</p>}
-      <p class="lead">
-        {status.lastSignInTimestamp
-          ? format('console.people.signedin', {
-              when: <Timestamp of={status.lastSignInTimestamp} />,
-            })
-          : t('console.people.never')}
-      </p>
     </>
   );
 }
+
+/** One line: the address, whether one can sign in, and when that was last done. */
+const Facts = ({ account: { metadata, status } }: { account: Account }) => (
+  <p class="fact-line">
+    <span>
+      <bdi dir="ltr">{status.email.address}</bdi> <CopyButton text={status.email.address} />
+    </span>
+    <PersonState
+      isDeleting={metadata.deletionTimestamp !== undefined}
+      isDisabled={status.disabledTimestamp !== undefined}
+    />
+    <span>
+      {status.lastSignInTimestamp
+        ? format('console.people.signedin', { when: <Timestamp of={status.lastSignInTimestamp} /> })
+        : t('console.people.never')}
+    </span>
+  </p>
+);
 
 /** Disables the account, or enables it again. */
 function Ability({ accounts, account }: { accounts: Kind; account: Account }) {
@@ -98,15 +112,16 @@ function Person({ accounts, account }: { accounts: Kind; account: Account }) {
   const isDeleting = account.metadata.deletionTimestamp !== undefined;
   return (
     <>
+      <Facts account={account} />
       <State account={account} />
       {!isDeleting && (
-        <>
+        <div class="columns">
           <Ability accounts={accounts} account={account} />
           {groups && <Groups kind={groups} {...props} />}
           {sessions && <Sessions kind={sessions} {...props} />}
           {passkeys && <Passkeys kind={passkeys} {...props} />}
           {recoveries && <Recovery kind={recoveries} accounts={accounts} {...props} />}
-        </>
+        </div>
       )}
     </>
   );
@@ -116,11 +131,17 @@ function Person({ accounts, account }: { accounts: Kind; account: Account }) {
 export function PersonView({ accounts, name }: { accounts: Kind; name: string }) {
   const { items, failure, reload, object: account } = useObject<Account>(accounts, name);
   const address = account?.status.email.address ?? name;
+  const shown = account?.spec.displayName;
   return (
     <Frame
       title="console.people.title"
       values={{ address }}
-      heading={<bdi dir="ltr">{address}</bdi>}
+      heading={
+        <span class="who big">
+          <Face name={shown ?? address} />
+          {shown ? <bdi>{shown}</bdi> : <bdi dir="ltr">{address}</bdi>}
+        </span>
+      }
       part="people"
       actions={account && <Links accounts={accounts} name={name} />}
     >
