@@ -97,7 +97,7 @@ test('settings are found by any word, with their source', async () => {
   const manifests = page.getByRole('region', { name: 'Manifests' });
   await manifests.getByRole('row', { name: /^apps.yaml Applied 2 .* None$/ }).waitFor();
   await manifests.getByRole('row', { name: /^broken.yaml Not applied 1 .*displayName/ }).waitFor();
-  await page.getByRole('link', { name: 'Console' }).click();
+  await page.getByRole('link', { name: 'Overview' }).click();
   await page.getByRole('list', { name: 'The last hour' }).waitFor();
 });
 
@@ -105,7 +105,7 @@ test('other people see neither', async () => {
   const person = await arrive(ada);
   const { page } = person;
   await openConsole(service, person);
-  await page.getByRole('link', { name: 'Accounts' }).first().waitFor();
+  await page.getByRole('main').getByRole('link', { name: 'All kinds' }).waitFor();
   expect(await page.getByText('The last hour').count()).toBe(0);
   await openConsole(service, person, '/settings');
   await page.getByRole('heading', { name: 'There is no such page' }).waitFor();

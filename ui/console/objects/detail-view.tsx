@@ -189,7 +189,12 @@ export function DetailView({
           {tab === 'fields' && kind.kind === 'Client' && (
             <Chunk
               of={reportChunk}
-              show={({ ClientReport }) => <ClientReport kind={kind} name={name} />}
+              show={({ AppAccess, ClientReport }) => (
+                <>
+                  <AppAccess client={object} />
+                  <ClientReport kind={kind} name={name} />
+                </>
+              )}
             />
           )}
           {tab === 'fields' && <ObjectFields kind={kind} object={object} />}
