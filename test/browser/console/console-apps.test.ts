@@ -125,7 +125,7 @@ test('an app from a template is what kubectl would create, and works', async () 
   expect(await test.getAttribute('href')).toBe('https://grafana.example.test/');
   expect(await signInWith(settings)).toMatchObject({ email: 'ada@example.test' });
   await page.getByRole('link', { name: 'Apps', exact: true }).last().click();
-  const card = page.getByRole('listitem').filter({ hasText: 'grafana.example.test' });
+  const card = page.getByRole('row').filter({ hasText: 'grafana.example.test' });
   await card.getByText('Ready').waitFor();
   if (!newest) return;
   await promisify(execFile)(
