@@ -19,11 +19,11 @@ export type SpendBudget = (change: AuthorizedRequest, bytes: number, now: number
 
 /** Reads the bodies of changes within limits. */
 export class BodyReader {
-  readonly #max: number;
+  readonly #max: () => number;
   readonly #spendBudget: SpendBudget | undefined;
 
-  /** `max` is the largest body in bytes, of a kind that does not say. */
-  constructor(max: number, spendBudget: SpendBudget | undefined) {
+  /** `max` returns the largest body in bytes, of a kind that does not say. */
+  constructor(max: () => number, spendBudget: SpendBudget | undefined) {
     this.#max = max;
     this.#spendBudget = spendBudget;
   }
@@ -31,7 +31,7 @@ export class BodyReader {
   /** Returns the change of a PUT or PATCH that is no apply; throws 400, 413, 415 or 429. */
   async readChange(
     req: PermittedRequest,
-    max = this.#max,
+    max = this.#max(),
     accepted?: readonly string[],
   ): Promise<Change> {
     const type = requireBodyType(req, accepted);
@@ -43,14 +43,14 @@ export class BodyReader {
   /** Returns the configuration of an apply, JSON or YAML; throws 400, 413, 415 or 429. */
   async readConfiguration(
     req: PermittedRequest,
-    max = this.#max,
+    max = this.#max(),
   ): Promise<Record<string, unknown>> {
     requireBodyType(req);
     return requireObject(await parseYAML(await this.#readCounted(req, max)));
   }
 
   /** Reads a JSON or YAML body and counts it against the budget of its caller. */
-  async readBody(req: PermittedRequest, max = this.#max): Promise<unknown> {
+  async readBody(req: PermittedRequest, max = this.#max()): Promise<unknown> {
     return parseBody(req, await this.#readCounted(req, max));
   }
 

@@ -67,15 +67,17 @@ const empty = Buffer.alloc(0);
 export class Handlers {
   readonly #parts: HandlerDependencies;
 
-  readonly #bodyLimit: number;
   readonly #bodies: BodyReader;
   readonly #applier: Applier;
 
   constructor(parts: HandlerDependencies) {
     this.#parts = parts;
-    this.#bodyLimit = parts.store.settings.limits.requestBodySize;
-    this.#bodies = new BodyReader(this.#bodyLimit, parts.spendBudget);
+    this.#bodies = new BodyReader(() => this.#bodyLimit, parts.spendBudget);
     this.#applier = new Applier(parts.registry, parts.authorization, this.#bodies);
+  }
+
+  get #bodyLimit(): number {
+    return this.#parts.store.settings.limits.requestBodySize;
   }
 
   get(req: FoundRequest, res: ApiResponse): Awaitable<void> {

@@ -72,14 +72,16 @@ export class Lister {
   readonly #authorization: Authorization;
   readonly #encoder: Encoder;
   readonly #tokens: ContinueTokens;
-  readonly #maxPageSize: number;
 
   constructor(store: Store, authorization: Authorization, encoder: Encoder, keys: Keys) {
     this.#store = store;
-    this.#maxPageSize = store.settings.limits.listPageSize;
     this.#authorization = authorization;
     this.#encoder = encoder;
     this.#tokens = new ContinueTokens(keys);
+  }
+
+  get #maxPageSize(): number {
+    return this.#store.settings.limits.listPageSize;
   }
 
   async list(req: ResourceRequest, res: ApiResponse): Promise<void> {

@@ -42,10 +42,10 @@ export function lifetimes(limits: Limits) {
     /** At most 60 s with FAPI 2.0 (Security Profile §5.3.2.1). */
     AuthorizationCode: (_ctx: unknown, _token: Token, client: Client) =>
       Math.min(seconds('authorizationCodeLifetime'), client.profile === 'FAPI2' ? 60 : Infinity),
-    DeviceCode: seconds('deviceCodeLifetime'),
+    DeviceCode: () => seconds('deviceCodeLifetime'),
     IdToken: (_ctx: unknown, _token: Token, client: Client) =>
       lifetimeFor(client, 'idToken', limits.idTokenLifetime),
-    Interaction: 2 * seconds('interactionLifetime'),
+    Interaction: () => 2 * seconds('interactionLifetime'),
     ClientCredentials: 600,
     BackchannelAuthenticationRequest: 600,
     PreAuthorizedCode: 600,
