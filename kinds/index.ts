@@ -36,6 +36,7 @@ import { Session } from './people/session/session.js';
 import { Policy } from './policy/policy.js';
 import { PolicyDecision } from './policy/policy-decision.js';
 import { Replica } from './replica.js';
+import { Settings } from './settings/settings.js';
 
 /** Every kind of the API, one a line. */
 export const kinds: readonly AnyKind[] = [
@@ -56,6 +57,7 @@ export const kinds: readonly AnyKind[] = [
   MockMessage,
   Invitation,
   Appearance,
+  Settings,
   Replica,
 ];
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { fromTimestamp } from '../registry/schema/timestamp.js';
 import { minuteMs } from '../registry/schema/units.js';
 import { defineKind } from './define-kind.js';
+import { settingSources } from './settings/setting-sources.js';
 import { timestamp } from './signin/schema-types.js';
 
 /** For how many minutes a Replica keeps what it counted. */
@@ -106,9 +107,7 @@ const ReplicaStatus = z.object({
           .describe(
             'The value in force. Secrets and addresses of people are ***. Absent if unset.',
           ),
-        source: z
-          .enum(['Flag', 'Environment', 'File', 'Default'])
-          .describe('Where the value comes from.'),
+        source: z.enum(settingSources).describe('Where the value comes from.'),
       }),
     )
     .describe(

@@ -23,7 +23,7 @@ const retryDelaysMs = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000];
 
 /** The sender of all mails, and how they look now. */
 export interface MailSender {
-  readonly from: string;
+  readonly from: () => string;
   readonly appearance: () => MailAppearance;
 }
 
@@ -63,7 +63,7 @@ export function mailWorker(
       const shown = 'mailbox' in target ? { ...current, logoFile: undefined } : current;
       const mail: Mail = {
         to: order.to,
-        from,
+        from: from(),
         ...(displayName !== undefined && { fromName: plainName(displayName) }),
         ...writeMessage(order, shown),
       };

@@ -11,7 +11,7 @@ import { clearedSession, cookieValue, isSigned } from './context/cookies.js';
 import { knowsAddress, rememberAddress } from './context/known-browser.js';
 
 /** The ports that the provider implements. */
-export type ProviderPorts = Omit<Ports, 'policy'>;
+export type ProviderPorts = Omit<Ports, 'policy' | 'settings'>;
 
 /** Security events of people who did what their page offers them: each is logged, none is a warning. */
 const usualEvents: ReadonlySet<string> = new Set(['passkey.added', 'invitation.accepted']);

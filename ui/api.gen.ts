@@ -573,7 +573,7 @@ export interface Replica {
     settings: {
       name: string;
       value?: string;
-      source: 'Flag' | 'Environment' | 'File' | 'Default';
+      source: 'Flag' | 'Environment' | 'File' | 'Settings' | 'Default';
     }[];
   };
 }

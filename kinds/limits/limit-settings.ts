@@ -272,11 +272,13 @@ const orderedPairs: readonly (readonly [LimitName, LimitName, string])[] = [
   ],
 ];
 
-/** Returns the limits that contradict another, each with the problem. */
-export function limitContradictions(limits: Limits): [LimitName, string][] {
+/** Returns the pairs of limits of which the first exceeds the second, with the reason. */
+export function limitContradictions(
+  limits: Limits,
+): { less: LimitName; more: LimitName; why: string }[] {
   return orderedPairs
     .filter(([less, more]) => limits[less] > limits[more])
-    .map(([less, more, why]) => [less, `at most limits.${more}: ${why}`]);
+    .map(([less, more, why]) => ({ less, more, why }));
 }
 
 /** The limits of a service that sets none. */

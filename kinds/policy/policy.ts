@@ -7,7 +7,7 @@ import { toTimestamp } from '../../registry/schema/timestamp.js';
 import { daySeconds } from '../../registry/schema/units.js';
 import { invalid } from '../../registry/status/status.js';
 import { defineKind } from '../define-kind.js';
-import { authorName } from '../signin/caller.js';
+import { changeAuthor } from '../signin/caller.js';
 import { isOperator } from '../signin/operator-caller.js';
 import { statusTexts, timestamp } from '../signin/schema-types.js';
 import { causesOf, faultText } from './causes.js';
@@ -330,7 +330,7 @@ const draftOf = (name: string, { spec, metadata: { labels, annotations } = {} }:
 });
 
 const statusOf = ({ caller }: CreateCall, { spec, rules }: NewPolicy) => ({
-  author: caller.type === 'System' ? 'vestibule' : authorName(caller),
+  author: changeAuthor(caller),
   hash: hashOf(spec.cedar),
   rules: rules.map((rule) => ({ ...rule })),
 });

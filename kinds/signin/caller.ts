@@ -40,3 +40,7 @@ declare module '../../registry/caller.js' {
  * otherwise its type.
  */
 export const authorName = ({ type, user }: Caller): string => user ?? type;
+
+/** Returns who made a change, as an object of operators says it; vestibule if the service did. */
+export const changeAuthor = (caller: Caller): string =>
+  caller.type === 'System' ? 'vestibule' : authorName(caller);

@@ -20,11 +20,11 @@ export class MetricsPort {
   readonly #http: Server;
 
   /** `settings`: without secrets, since anyone with access to the port can read them. */
-  constructor(metrics: Metrics, settings: Readonly<Record<string, unknown>>, log: Log) {
-    const settingsText = `${JSON.stringify({ vestibule: settings }, null, 2)}\n`;
+  constructor(metrics: Metrics, settings: () => Readonly<Record<string, unknown>>, log: Log) {
+    const settingsText = (): string => `${JSON.stringify({ vestibule: settings() }, null, 2)}\n`;
     this.#pages = new Map([
       ['/metrics', { type: metrics.contentType, text: () => metrics.text() }],
-      ['/configz', { type: 'application/json', text: async () => settingsText }],
+      ['/configz', { type: 'application/json', text: async () => settingsText() }],
     ]);
     this.#log = log;
     this.#http = createServer(

@@ -108,12 +108,15 @@ export interface Engine {
 /** Where facts come from: about entities at each decision, about operators at each check. */
 interface PolicySource extends KnownEntities {
   operators?(): Promise<readonly Operator[]>;
+  /** The time zone of `timeOfDay` and `weekday` now. */
+  readonly timeZone?: string;
 }
 
 /** Options of an engine. `onEvaluationError` and `evaluationSeconds` observe the active policy only. */
 interface EngineOptions {
   readonly onEvaluationError?: (error: EvaluationError) => void;
   readonly evaluationSeconds?: Histogram | undefined;
+  /** The time zone of `timeOfDay` and `weekday` until a source says it. */
   readonly timeZone?: string;
 }
 
@@ -161,7 +164,7 @@ class CedarEngine implements Engine {
   readonly #checkContext: EvaluatorContext;
   readonly #explainContext: EvaluatorContext;
   readonly #shadowContext: EvaluatorContext;
-  #environment: DecisionEnvironment;
+  readonly #timeZone: string | undefined;
   #activeEvaluator: PolicyEvaluator | undefined;
   /** Evaluates the active policy for requests that were not made, and are not counted. */
   #explainEvaluator: PolicyEvaluator | undefined;
@@ -174,7 +177,7 @@ class CedarEngine implements Engine {
     vocabulary: Vocabulary,
     { onEvaluationError, evaluationSeconds, timeZone }: EngineOptions,
   ) {
-    this.#environment = { timeZone };
+    this.#timeZone = timeZone;
     this.#cedar = cedar;
     this.#kinds = kinds;
     this.#vocabulary = vocabulary;
@@ -199,6 +202,11 @@ class CedarEngine implements Engine {
     this.#checkContext = uncounted('trial');
     this.#explainContext = uncounted('explain');
     this.#shadowContext = uncounted('shadow');
+  }
+
+  get #environment(): DecisionEnvironment {
+    const entities = this.#source;
+    return { timeZone: entities?.timeZone ?? this.#timeZone, ...(entities && { entities }) };
   }
 
   get activePolicyName(): string | undefined {
@@ -322,7 +330,6 @@ class CedarEngine implements Engine {
 
   connect(entities: PolicySource): void {
     this.#source = entities;
-    this.#environment = { ...this.#environment, entities };
   }
 
   isResponding(): boolean {

@@ -71,6 +71,11 @@ export class EntitySource implements KnownEntities {
     return groups && accountFacts(account, groups);
   }
 
+  /** The time zone of `timeOfDay` and `weekday` now. */
+  get timeZone(): string {
+    return this.#store.settings.policyTimeZone;
+  }
+
   /** Returns who operates the service now. */
   operators(): Promise<Operator[]> {
     return currentOperators(this.#store, this.#indexes.groups);

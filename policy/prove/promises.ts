@@ -178,13 +178,14 @@ unless
   (resource is Session || resource is Passkey || resource is Recovery || resource is Grant || resource is AccessRequest)
 };`,
   ),
-  ...(['Policy', 'Group', 'Client', 'ClaimsProvider', 'Audience', 'Appearance'] as const).map(
-    (kind) =>
-      never(
-        `only-operators-change-${kind.toLowerCase()}`,
-        `No one but operators changes a ${kind}.`,
-        byOthers('Action::"change"', kind),
-      ),
+  ...(
+    ['Policy', 'Group', 'Client', 'ClaimsProvider', 'Audience', 'Appearance', 'Settings'] as const
+  ).map((kind) =>
+    never(
+      `only-operators-change-${kind.toLowerCase()}`,
+      `No one but operators changes a ${kind}.`,
+      byOthers('Action::"change"', kind),
+    ),
   ),
   never(
     'only-operators-invite',

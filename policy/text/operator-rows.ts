@@ -47,6 +47,7 @@ export const operatorRows: readonly OperatorRow[] = [
   { kind: 'Group', rule: 'groups', actions: readsAndWrites },
   { kind: 'Invitation', rule: 'invitations', actions: readsAndWrites },
   { kind: 'Appearance', rule: 'appearance', actions: readsAndWrites },
+  { kind: 'Settings', rule: 'settings', actions: readsAndWrites },
   { kind: 'Audience', rule: 'audiences', actions: readsAndWrites },
   { kind: 'Replica', rule: 'replicas', actions: 'in Action::"read"' },
 ];

@@ -15,6 +15,7 @@ import { Session } from '../../kinds/people/session/session.js';
 import { Policy } from '../../kinds/policy/policy.js';
 import { PolicyDecision } from '../../kinds/policy/policy-decision.js';
 import { Replica } from '../../kinds/replica.js';
+import { Settings } from '../../kinds/settings/settings.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
 import { stopAll } from '../support/service.js';
 import { conforms } from './conformance.js';
@@ -377,6 +378,29 @@ conforms(Appearance, {
     { spec: { logo: '/assets/logo-of-another.png' }, field: 'spec.logo' },
   ],
   patch: { displayName: 'Another', accentColor: null },
+});
+conforms(Settings, {
+  valid: () => ({
+    name: 'default',
+    spec: { limits: { recoveryWait: '24h', mailsPerNetwork: 60 } },
+  }),
+  invalid: [
+    { spec: { limits: { recoveryWait: '1m' } }, field: 'spec.limits.recoveryWait' },
+    { spec: { limits: { mailsPerNetwork: '60' } }, field: 'spec.limits.mailsPerNetwork' },
+    { spec: { limits: { mailsPerNetwork: 0 } }, field: 'spec.limits.mailsPerNetwork' },
+    {
+      spec: { limits: { emailResendWait: '10m', emailCodeLifetime: '5m' } },
+      field: 'spec.limits.emailResendWait',
+    },
+    {
+      spec: { limits: { signInIdle: null, interactionLifetime: '9m' } },
+      field: 'spec.limits.interactionLifetime',
+    },
+    { spec: { emailFrom: 'sender' }, field: 'spec.emailFrom' },
+    { spec: { nameFallback: 'Nickname' }, field: 'spec.nameFallback' },
+    { spec: { policyTimeZone: '+01:00' }, field: 'spec.policyTimeZone' },
+  ],
+  patch: { limits: { recoveryWait: '36h', mailsPerNetwork: null } },
 });
 conforms(Replica, {
   valid: () => ({

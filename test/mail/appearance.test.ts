@@ -24,7 +24,7 @@ async function mailOf(order: MailOrder, appearance: MailAppearance): Promise<Mai
     mail = sent;
     return { checks: [], writes: [] };
   };
-  const sender = { from: 'sign-in@example.test', appearance: () => appearance };
+  const sender = { from: () => 'sign-in@example.test', appearance: () => appearance };
   const worker = mailWorker(sender, { mailbox }, createLog('error'));
   await worker.run(order as never, { id: 'one', attempt: 1, until: Date.now() } as never);
   return mail!;

@@ -62,6 +62,7 @@ const table: Record<string, Partial<Record<Role, string>>> = {
     operator: `${reading} create delete`,
   },
   Appearance: { anyone: reading, operator: 'patch update' },
+  Settings: { operator: `${reading} patch update` },
   Replica: { operator: reading },
 };
 

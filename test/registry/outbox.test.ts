@@ -194,7 +194,7 @@ describe('the outbox', () => {
       worker('AtMostOnce'),
     ];
     const { claimMs: claimFor } = mailWorker(
-      { from: 'sign-in@example.test', appearance: () => ({}) },
+      { from: () => 'sign-in@example.test', appearance: () => ({}) },
       { transport: {} as Transport },
       {} as Log,
     ) as Required<Worker>;

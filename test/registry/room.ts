@@ -11,6 +11,7 @@ import { Keys } from '../../security/keyring.js';
 import type { Storage } from '../../storage/storage.js';
 import { authorizerOf } from '../support/authorizer-of.js';
 import { testKeys } from '../support/keys.js';
+import { startedSettings } from '../support/started-settings.js';
 
 /** A kind that exists in these tests alone: a thing with a unique colour. */
 export const Thing = defineKind({
@@ -43,6 +44,8 @@ const settings: Settings = {
   allowPrivateHTTPRedirects: false,
   deviceAuthorization: true,
   rpID: 'localhost',
+  policyTimeZone: 'UTC',
+  started: startedSettings,
 };
 
 /** One replica's registry over a storage: watch cache, store, and an outbox with these workers. */

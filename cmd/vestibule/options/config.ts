@@ -175,8 +175,8 @@ function parseLimits(
     limits[name] = parseLimit(setting, fault === undefined ? value : setting.default);
     displayed[flag] = setting.value === 'count' && fault === undefined ? Number(value) : value;
   }
-  for (const [name, fault] of limitContradictions(limits as Limits)) {
-    problems.push(`--${limitFlag(name)} must be ${fault}`);
+  for (const { less, more, why } of limitContradictions(limits as Limits)) {
+    problems.push(`--${limitFlag(less)} must be at most limits.${more}: ${why}`);
   }
   return { limits: limits as Limits, displayed };
 }

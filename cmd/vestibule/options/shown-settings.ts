@@ -1,14 +1,9 @@
 import type { ReplicaStatus } from '../../../kinds/replica.js';
-import type { Config } from './config.js';
+import type { RuntimeSettings } from '../../../kinds/settings/runtime-settings.js';
+import { shownSource } from '../../../kinds/settings/setting-sources.js';
 import { settings } from './flags.js';
 
 type ShownSetting = ReplicaStatus['settings'][number];
-
-const sourceOf = (source: string | undefined): ShownSetting['source'] => {
-  if (source === undefined || source === 'default') return 'Default';
-  if (source === 'flag') return 'Flag';
-  return source === 'file' ? 'File' : 'Environment';
-};
 
 const textOf = (value: unknown): string | undefined =>
   value === undefined ? undefined : String(value);
@@ -20,11 +15,11 @@ const textOf = (value: unknown): string | undefined =>
 export const shownSettings = ({
   displayed,
   sources,
-}: Pick<Config, 'displayed' | 'sources'>): ShownSetting[] =>
+}: Pick<RuntimeSettings, 'displayed' | 'sources'>): ShownSetting[] =>
   settings
     .flatMap(({ flag, default: fallback }) => {
       const value = textOf(displayed[flag]);
-      const source = sourceOf(sources[flag]);
+      const source = shownSource(sources[flag]);
       if (source === 'Default' && value === textOf(fallback)) return [];
       return [{ name: flag, ...(value !== undefined && { value }), source }];
     })

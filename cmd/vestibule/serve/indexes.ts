@@ -3,6 +3,7 @@ import { AppearanceIndex } from '../../../kinds/appearance/appearance-index.js';
 import { ScopeIndex } from '../../../kinds/apps/claims/scope-index.js';
 import { Memberships } from '../../../kinds/people/group/membership-index.js';
 import { OperatorPasskeys } from '../../../kinds/people/group/operator-passkeys.js';
+import { SettingsIndex } from '../../../kinds/settings/settings-index.js';
 import type { Log } from '../../../observability/log.js';
 import type { Store } from '../../../registry/store/store.js';
 import type { DisposableStack } from '../../../security/disposable-stack.js';
@@ -14,6 +15,7 @@ export interface Indexes {
   readonly invitations: InvitationController;
   readonly operatorPasskeys: OperatorPasskeys;
   readonly scopeIndex: ScopeIndex;
+  readonly settings: SettingsIndex;
 }
 
 /** Starts the indexes, but `invitations`, which needs the policy; they follow their kinds until the stop. */
@@ -30,11 +32,13 @@ export async function openIndexes(
     invitations: new InvitationController(store, groups, log),
     operatorPasskeys: new OperatorPasskeys(store, groups),
     scopeIndex: new ScopeIndex(store),
+    settings: new SettingsIndex(store, log),
   };
   disposables.add(async () => {
     for (const index of Object.values(indexes)) await index.stop();
   });
   indexes.operatorPasskeys.start();
-  await Promise.all([indexes.appearance.start(), groups.start(), indexes.scopeIndex.start()]);
+  const { appearance, scopeIndex, settings } = indexes;
+  await Promise.all([appearance, groups, scopeIndex, settings].map((index) => index.start()));
   return indexes;
 }

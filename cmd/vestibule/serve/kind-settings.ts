@@ -23,12 +23,13 @@ export async function kindSettings(
     deviceAuthorization,
     allowPrivateHTTPRedirects,
     nameFallback,
+    policyTimeZone,
   } = config;
   return {
     component,
     baseURL,
     limitFactor,
-    limits,
+    limits: { ...limits },
     emailFrom,
     operators,
     allowPrivateNetwork,
@@ -36,6 +37,8 @@ export async function kindSettings(
     deviceAuthorization,
     allowPrivateHTTPRedirects,
     nameFallback,
+    policyTimeZone,
+    started: config,
     epoch: await readEpoch(storage),
     rpID: await relyingPartyID(storage, baseURL, log),
   };

@@ -2,6 +2,7 @@ import type { Server } from '../../../apiserver/server.js';
 import { labelled, observeServer } from '../../../apiserver/server-metrics.js';
 import { mailLimits } from '../../../kinds/interaction/email-challenge.js';
 import { PhaseMetrics } from '../../../kinds/interaction/phase-metrics.js';
+import type { SettingsIndex } from '../../../kinds/settings/settings-index.js';
 import { wrongCodes } from '../../../kinds/signin/code-throttle.js';
 import type { Log } from '../../../observability/log.js';
 import type { Metrics } from '../../../observability/metrics/metrics.js';
@@ -23,6 +24,7 @@ export interface MetricsSources {
   readonly outbox: Outbox;
   readonly manifests: ManifestController | undefined;
   readonly audit: AuditLog | undefined;
+  readonly settings: Pick<SettingsIndex, 'current'>;
 }
 
 /** Opens the metrics port until the stop, and returns its URL. */
@@ -47,7 +49,7 @@ export async function openMetricsPort(
       ),
     ),
   );
-  const port = new MetricsPort(metrics, config.displayed, log);
+  const port = new MetricsPort(metrics, () => sources.settings.current.displayed, log);
   disposables.add(() => port.close());
   return urlOf('http', await port.listen(config.metricsPort!, config.bindAddress));
 }

@@ -13,6 +13,7 @@ import { sessionsWorker } from '../../../kinds/people/account/end-sessions.js';
 import { assertRights } from '../../../kinds/people/group/caller-rights.js';
 import { passkeyWorker } from '../../../kinds/people/passkey/strength-worker.js';
 import { cancelRestoredRecoveries, recoveryWorker } from '../../../kinds/people/recovery/worker.js';
+import { declareSettings } from '../../../kinds/settings/settings.js';
 import { MailOutcomes } from '../../../mail/outcomes.js';
 import { mailWorker } from '../../../mail/worker.js';
 import { release } from '../../../observability/build-info.js';
@@ -151,7 +152,8 @@ async function assemble(context: StartContext): Promise<Service> {
     server.endDecoratedWatches();
     indexes.invitations.check();
   });
-  const parts = { server, store, policy, provider, mails, manifests };
+  const { settings } = indexes;
+  const parts = { server, store, policy, provider, mails, manifests, settings };
   return serve(context, base, core, parts);
 }
 
@@ -244,7 +246,7 @@ function createProvider(
 function connect({ store, policy }: CoreParts, indexes: Indexes, provider: IdentityProvider): void {
   store.connect({
     authorizer: policy.authorizer,
-    ports: () => portsOf(policy, provider),
+    ports: () => portsOf(policy, indexes, provider),
   });
   policy.connect(new EntitySource(store, indexes));
 }
@@ -252,14 +254,16 @@ function connect({ store, policy }: CoreParts, indexes: Indexes, provider: Ident
 /** Returns the ports of a request, or of a call of the service itself. */
 const portsOf = (
   policy: PolicyAuthorizer,
+  { settings }: Indexes,
   provider: IdentityProvider,
   ...request: Parameters<IdentityProvider['ports']>
-): Ports => ({ ...provider.ports(...request), policy });
+): Ports => ({ ...provider.ports(...request), policy, settings });
 
 /** Creates the objects that are always there. */
 async function declareObjects(store: Store, log: Log): Promise<void> {
   await Promise.all([
     declareAppearance(store),
+    declareSettings(store),
     declareBuiltIn(store),
     cancelRestoredRecoveries(store, log),
   ]);
@@ -277,7 +281,7 @@ async function registerWorkers(
   if ('transport' in mail) disposables.add(() => mail.transport.close());
   for (const worker of [
     mailWorker(
-      { from: config.emailFrom, appearance: () => appearance.current.mail },
+      { from: () => store.settings.emailFrom, appearance: () => appearance.current.mail },
       mail,
       log,
       outcomes,
@@ -320,7 +324,7 @@ function createServer(
   { config, log }: StartContext,
   { proxyTrust, metrics, audit, baseURL }: BaseParts,
   { watchCache, keys, store, policy }: CoreParts,
-  { groups }: Indexes,
+  indexes: Indexes,
   { provider, pages }: ServedParts,
 ): Server {
   const mockMailHost = { url: new URL(baseURL), reason: 'while mail is mocked' };
@@ -340,9 +344,9 @@ function createServer(
     authorizer: policy.authorizer,
     limits: store.networkLimits,
     spendBudget: changeBudget(store),
-    authority: followAuthority(watchCache, groups, policy),
+    authority: followAuthority(watchCache, indexes.groups, policy),
     authenticators: provider.authenticators,
-    ports: (...request) => portsOf(policy, provider, ...request),
+    ports: (...request) => portsOf(policy, indexes, provider, ...request),
     provider: (req, res) => provider.handle(req, res, req.network, req.auditID),
     errorPage: provider.errorPage,
     pages,

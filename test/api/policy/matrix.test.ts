@@ -77,6 +77,7 @@ const table: Record<string, Partial<Record<Subject, string>>> = {
     operator: `${reading} create delete invitations/accept-own`,
   },
   appearances: { ...anyone(reading), operator: `${reading} update patch` },
+  settings: { operator: `${reading} update patch` },
   replicas: { operator: reading },
 };
 
@@ -142,6 +143,7 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
     policies: 'p-1',
     clients: 'app',
     appearances: 'default',
+    settings: 'default',
   };
 
   beforeAll(async () => {

@@ -111,6 +111,7 @@ describe('tables (4.2)', () => {
       accessrequests: 'Group Phase Until Account (Reason)',
       invitations: 'Email Phase Groups (Until) (Invited-By)',
       appearances: 'Display-Name Accent',
+      settings: 'Set Revision (Author)',
       replicas: 'Ready Release Store Sign-Ins (Failed-Checks)',
     };
     await (await register(service, ada)).answer.is(201);

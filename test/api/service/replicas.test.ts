@@ -19,7 +19,7 @@ afterAll(stopAll);
 
 const flags = ['--operators', 'op@example.test', '--limit-factor', '50'];
 const sources: ReplicaSources = {
-  settings: [],
+  settings: () => [],
   totals: () => ({
     signIns: 0,
     signInsFailed: 0,

@@ -182,6 +182,8 @@ export class House {
       nameFallback: 'LocalPart',
       allowPrivateHTTPRedirects: false,
       rpID: 'localhost',
+      policyTimeZone: 'UTC',
+      started: startedSettings,
       ...options.settings,
     };
     const log = createLog('silent');
@@ -452,6 +454,7 @@ import { createHash } from 'node:crypto';
 import { authorizerOf } from '../../support/authorizer-of.js';
 import { testKeys } from '../../support/keys.js';
 import { settles } from '../../support/patience.js';
+import { startedSettings } from '../../support/started-settings.js';
 
 const createHashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 

@@ -1,4 +1,6 @@
 import type { Server } from '../../../../apiserver/server.js';
+import type { RuntimeSettings } from '../../../../kinds/settings/runtime-settings.js';
+import type { SettingsIndex } from '../../../../kinds/settings/settings-index.js';
 import type { MailOutcomes } from '../../../../mail/outcomes.js';
 import { release } from '../../../../observability/build-info.js';
 import type { Log } from '../../../../observability/log.js';
@@ -23,6 +25,7 @@ interface ReplicaParts {
   readonly provider: IdentityProvider;
   readonly mails: MailOutcomes;
   readonly manifests: ManifestController | undefined;
+  readonly settings: SettingsIndex;
 }
 
 /** Returns the recorder of this process. */
@@ -31,11 +34,12 @@ export function openReplica(config: Config, parts: ReplicaParts, log: Log): Repl
   const server = config.smtpURL === undefined ? '' : new URL(config.smtpURL).host;
   const lastMail = new LastMail(store.storage, server, mails);
   const recorder = new ReplicaRecorder(store, log, {
-    settings: shownSettings(config),
+    settings: () => shownSettings(parts.settings.current),
     totals: () => totalsOf(parts),
     state: () => stateOf(config, parts, lastMail),
   });
   mails.onFirstAccepted = () => recorder.refresh();
+  parts.settings.onChange = () => recorder.refresh();
   if (parts.manifests) parts.manifests.onChange = () => recorder.refresh();
   return recorder;
 }
@@ -50,7 +54,7 @@ const totalsOf = ({ policy, provider, mails }: ReplicaParts): Totals => ({
 
 async function stateOf(
   config: Config,
-  { server, store, policy, manifests }: ReplicaParts,
+  { server, store, policy, manifests, settings }: ReplicaParts,
   lastMail: LastMail,
 ) {
   const active = policy.activeName();
@@ -70,7 +74,7 @@ async function stateOf(
       ...(lastSnapshotAt !== undefined && { lastSnapshotTimestamp: toTimestamp(lastSnapshotAt) }),
     },
     ...(manifests && { manifests: [...manifests.files] }),
-    refusals: refusalsOf(config, store),
+    refusals: refusalsOf(settings.current, store),
     ...(lastMailAt !== undefined && { lastMailTimestamp: toTimestamp(lastMailAt) }),
   };
   return state;
@@ -78,7 +82,7 @@ async function stateOf(
 
 /** Returns what limits refused in the last hour, each with its setting. */
 export const refusalsOf = (
-  { displayed }: Pick<Config, 'displayed'>,
+  { displayed }: Pick<RuntimeSettings, 'displayed'>,
   { networkLimits }: Pick<Store, 'networkLimits'>,
 ) =>
   networkLimits.refusals.lastHour(Date.now()).map(({ name, setting, count }) => {

@@ -15,7 +15,7 @@ export type ReplicaState = Omit<
 
 /** Where a record comes from. */
 export interface ReplicaSources {
-  readonly settings: ReplicaStatus['settings'];
+  readonly settings: () => ReplicaStatus['settings'];
   readonly totals: () => Totals;
   readonly state: () => Promise<ReplicaState>;
 }
@@ -117,7 +117,7 @@ export class ReplicaRecorder {
       startTimestamp: toTimestamp(this.#startedAt),
       renewTimestamp: toTimestamp(now),
       activity: this.#activity.until(now),
-      settings,
+      settings: settings(),
     };
   }
 }
