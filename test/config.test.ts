@@ -318,6 +318,21 @@ describe('a client certificate for etcd', () => {
   });
 });
 
+test.each([
+  ['https://id.example.org:8443', 'sign-in@id.example.org'],
+  ['http://localhost:8080', 'sign-in@localhost.test'],
+  ['https://[2001:db8::1]', 'sign-in@localhost.test'],
+  ['https://192.0.2.1', 'sign-in@localhost.test'],
+])('without a sender, mails of %s are from %s', async (baseURL, sender) => {
+  const flags = ['--data-dir', 'x', '--base-url', baseURL, '--smtp-url', 'smtp://mail.example.org'];
+  const { emailFrom, displayed, sources } = await load({}, flags);
+  expect([emailFrom, displayed['email-from'], sources['email-from']]).toEqual([
+    sender,
+    sender,
+    'default',
+  ]);
+});
+
 describe('a secret', () => {
   const flags = ['--data-dir', 'x', '--email-from', 'a@example.org'];
   const hush = 'smtps://me:hush@mail.example.org';

@@ -93,7 +93,11 @@ export function withSettings(started: RuntimeSettings, spec: SettingsSpec): Runt
     changed.set(setting.flag, setting);
     if (setting.limit) limits[setting.limit] = parseLimit(limitSettings[setting.limit], value);
   }
-  for (let [pair] = limitContradictions(limits); pair; [pair] = limitContradictions(limits)) {
+  const contradiction = () =>
+    limitContradictions(limits).find(({ less, more }) =>
+      [less, more].some((limit) => changed.has(limitFlag(limit))),
+    );
+  for (let pair = contradiction(); pair; pair = contradiction()) {
     for (const limit of [pair.less, pair.more]) {
       limits[limit] = started.limits[limit];
       changed.delete(limitFlag(limit));

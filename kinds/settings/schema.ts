@@ -41,7 +41,9 @@ export const SettingsSpec = z.object({
       'Time zone of timeOfDay and weekday in policies, by its name in the IANA database, such as ' +
         'Europe/Berlin.',
     ),
-  emailFrom: emailAddress().optional().describe('Sender address of all mail.'),
+  emailFrom: emailAddress()
+    .optional()
+    .describe('Sender address of all mail; sign-in@<host of the base URL> by default.'),
   nameFallback: z
     .enum(nameFallbacks)
     .optional()

@@ -177,11 +177,6 @@ export const refused: readonly (readonly [what: string, values: object, sentence
     'mail.smtp.existingSecret is empty: give a Secret with the address of a mail server, or mail.mock to keep mails in the mock mailbox',
   ],
   [
-    'mail without a sender',
-    { ...etcd, mail: { smtp: { existingSecret: 'mail' } } },
-    'mail.from is empty: give the sender of all mail',
-  ],
-  [
     'a gateway that is not trusted',
     { ...etcd, gateway: { enabled: true, parentRefs: [{ name: 'public' }] } },
     'gateway.enabled without config.trustedProxies: without the networks it calls from, everybody would share its address, and its limits',

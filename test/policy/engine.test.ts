@@ -125,6 +125,24 @@ describe('the time in a zone', () => {
     const at = (ms: number): boolean => decide(visit, Date.parse(time) + ms).allowed;
     expect([at(-1_000), at(0), at(86_400_000), at(1_000)]).toEqual([false, true, false, false]);
   });
+
+  test('that changes decides the next request', async () => {
+    const engine = await openEngine(kinds, actions);
+    let timeZone = 'UTC';
+    engine.connect({
+      peek: () => null,
+      ofObject: () => undefined,
+      get timeZone() {
+        return timeZone;
+      },
+    });
+    await engine.activate('p-1', text);
+    const at = Date.parse('2026-01-05T13:00:00Z');
+    const visit = { ...get({ type: 'Anonymous' }, 'Policy', 'p-1'), at };
+    expect(engine.decide(visit).allowed).toBe(false);
+    timeZone = 'America/New_York';
+    expect(engine.decide(visit).allowed).toBe(true);
+  });
 });
 
 test('a rule that Cedar does not take back is named, with any other rules in the text', async () => {

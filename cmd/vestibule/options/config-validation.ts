@@ -155,9 +155,6 @@ function checkMail(
   }
   const smtpProblem = smtp === undefined ? undefined : mailServerProblem(smtp);
   if (smtpProblem !== undefined) problems.push(smtpProblem);
-  if (smtp !== undefined && !values['email-from']) {
-    problems.push('--email-from is missing: set the sender address of all mail');
-  }
   if (
     mock &&
     values['allow-mock-mail'] !== true &&

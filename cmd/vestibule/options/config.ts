@@ -202,6 +202,7 @@ function assemble(
   baseURL: string | undefined,
   passwordFile: string | undefined,
 ): Omit<Config, 'frontProxy' | 'smtpURLFile' | 'sources' | 'limits'> {
+  const emailFrom = values['email-from'] ?? defaultSender(baseURL);
   return {
     baseURL,
     bindAddress: values['bind-address'],
@@ -216,7 +217,7 @@ function assemble(
     deviceAuthorization: values['device-authorization'],
     allowPrivateHTTPRedirects: values['allow-private-http-redirects'],
     nameFallback: values['name-fallback'],
-    emailFrom: values['email-from'] ?? 'sign-in@localhost.test',
+    emailFrom,
     keysFile: values['keys-file'],
     operators: (values.operators ?? []).map((operator) => operator.toLowerCase()),
     allowPrivateNetwork: values['allow-private-network'] ?? [],
@@ -231,8 +232,18 @@ function assemble(
     metricsPort: values['metrics-port'],
     auditLogPath: values['audit-log-path'],
     loggingFormat: values['logging-format'],
-    displayed: { ...displayValues(values), ...(baseURL !== undefined && { 'base-url': baseURL }) },
+    displayed: {
+      ...displayValues(values),
+      'email-from': emailFrom,
+      ...(baseURL !== undefined && { 'base-url': baseURL }),
+    },
   };
+}
+
+/** Returns the sender of mails where none is set: an address at the host of the base URL, if it is a name. */
+function defaultSender(baseURL: string | undefined): string {
+  const host = baseURL === undefined ? '' : new URL(baseURL).hostname;
+  return `sign-in@${/\.[a-z][a-z0-9-]*$/.test(host) ? host : 'localhost.test'}`;
 }
 
 function secureConfig(values: OptionValues): SecureConfig | undefined {

@@ -229,7 +229,11 @@ const plainSettings = [
     default: false,
     describe: 'Allow mock mail with etcd or a public base URL.',
   },
-  { flag: 'email-from', value: 'text', describe: 'Sender address of all mail.' },
+  {
+    flag: 'email-from',
+    value: 'text',
+    describe: 'Sender address of all mail. Defaults to sign-in@<host of the base URL>.',
+  },
   {
     flag: 'keys-file',
     value: 'text',

@@ -80,8 +80,6 @@ mail.mock is refused with etcd or a public base URL: anyone could read every cod
 {{- end }}
 {{- else if not $v.mail.smtp.existingSecret }}
 mail.smtp.existingSecret is empty: give a Secret with the address of a mail server, or mail.mock to keep mails in the mock mailbox
-{{- else if not $v.mail.from }}
-mail.from is empty: give the sender of all mail
 {{- end }}
 {{- end -}}
 

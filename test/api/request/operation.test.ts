@@ -549,7 +549,6 @@ describe('the start', () => {
     [['--data-dir', 'x', '--mock-mail', '--bogus', 'y'], /bogus/],
     [['--data-dir', 'x', '--mock-mail', '--port', 'many'], /--port must be a number/],
     [['--data-dir', 'x', '--mock-mail', '--smtp-url', 'smtp://x'], /--smtp-url are both set/],
-    [['--data-dir', 'x', '--smtp-url', 'smtp://x'], /--email-from is missing/],
     [['--data-dir', 'x', '--mock-mail', '--bind-address', '0.0.0.0'], /--base-url is missing/],
     [['--data-dir', 'x', '--mock-mail', '--etcd-servers', 'https://x.test'], /set only one store/],
     [['--data-dir', 'x', '--mock-mail', '--trusted-proxies', 'junk'], /--trusted-proxies: junk/],

@@ -52,7 +52,8 @@ function viewOf(resource: string, name: string, action: string | undefined): Rou
   if (!resource) return 'overview';
   if (resource === 'apps') return !name || action === 'new' ? 'apps' : 'absent';
   const single = singleViews.find((view) => view === resource);
-  if (single) return name ? 'absent' : single;
+  // The object of kind Settings has a form of its own below the page.
+  if (single && !(single === 'settings' && name)) return name ? 'absent' : single;
   if (resource === 'people') return (name === '-') === (action === 'new') ? 'people' : 'absent';
   if (!name) return 'list';
   if (name === '-') return action === 'new' ? 'new' : 'absent';

@@ -5,11 +5,14 @@ import { Field } from '../../base/field.js';
 import { Form } from '../../base/form.js';
 import { Status } from '../../base/status.js';
 import { t } from '../../base/text/message.js';
+import { useConsole } from '../base/console-context.js';
+import { kindOf, useIsAllowed } from '../base/discovery.js';
 import { Frame } from '../base/frame.js';
 import type { Kind } from '../base/kind.js';
 import { ManifestFiles } from './manifest-files.js';
 import { listCommand } from '../base/kubectl.js';
-import { English, Failure, Kubectl, Loading, searchField, Table } from '../base/parts.js';
+import { A, English, Failure, Kubectl, Loading, searchField, Table } from '../base/parts.js';
+import { pathTo } from '../base/route.js';
 import settingDescriptions from './known-settings.json' with { type: 'json' };
 
 /** What each setting is, in English, and its default if every process has the same. */
@@ -25,7 +28,7 @@ interface SharedSetting extends Setting {
 }
 
 /**
- * Returns the settings of all replicas by name, which are not the same while a release rolls out. A
+ * Returns the settings of all replicas by name, those that operators changed first, which are not the same while a release rolls out. A
  * replica says only what differs from the default.
  */
 function settingsOf(replicas: readonly Replica[]): SharedSetting[] {
@@ -36,12 +39,14 @@ function settingsOf(replicas: readonly Replica[]): SharedSetting[] {
     ...Object.keys(knownSettings),
     ...byName.flatMap((settings) => [...settings.keys()]),
   ]);
-  return [...names].sort().map((name) => {
+  const shared = [...names].sort().map((name) => {
     const fallback: Setting = { name, ...knownSettings[name], source: 'Default' };
     const values = byName.map((settings) => settings.get(name) ?? fallback);
     const shown = values.find(({ source }) => source !== 'Default') ?? values[0] ?? fallback;
     return { ...shown, differs: values.some((setting) => setting.value !== shown.value) };
   });
+  const isChanged = ({ source }: Setting): boolean => source === 'Settings';
+  return [...shared.filter(isChanged), ...shared.filter((setting) => !isChanged(setting))];
 }
 
 const matches = ({ name, value, source }: Setting, words: string): boolean =>
@@ -75,9 +80,17 @@ const Rows = ({ settings }: { settings: readonly SharedSetting[] }) => (
   </Table>
 );
 
+/** The form of the settings that need no restart, offered to who may change them. */
+function ChangeLink({ kind }: { kind: Kind }) {
+  const isAllowed = useIsAllowed(kind, 'patch', 'default');
+  if (!isAllowed) return null;
+  return <A to={pathTo(kind.resource, 'default', 'edit')}>{t('console.settings.change')}</A>;
+}
+
 /** The settings in force with their source. */
 export function SettingsView({ kind }: { kind: Kind }) {
   const { items, failure, reload } = useCollection<Replica>(kind.path);
+  const changeable = kindOf(useConsole().listed, 'Settings');
   const [typed, setTyped] = useState('');
   const found = settingsOf(items ?? []).filter((setting) =>
     matches(setting, typed.trim().toLowerCase()),
@@ -85,6 +98,7 @@ export function SettingsView({ kind }: { kind: Kind }) {
   return (
     <Frame title="console.settings" part="settings">
       <p class="lead">{t('console.settings.lead')}</p>
+      {changeable && <ChangeLink kind={changeable} />}
       {failure && <Failure failure={failure} retry={reload} />}
       {!items && !failure && <Loading />}
       {items && (
