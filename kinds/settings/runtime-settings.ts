@@ -68,7 +68,7 @@ export const runtimeSettings: readonly RuntimeSetting[] = [
   }),
 ];
 
-/** Where a process got a setting from that Settings therefore cannot change; undefined if it can. */
+/** Returns what fixes a setting at the start; undefined if Settings can change it. */
 export function fixedBy(
   { sources }: Pick<RuntimeSettings, 'sources'>,
   flag: string,
@@ -80,9 +80,9 @@ export function fixedBy(
 }
 
 /**
- * Returns the settings of a process with those of the object. What the process was started with wins.
- * A value that is not valid, as one that another release stored, and limits that contradict each other
- * beside what the process was started with, stay what they were at the start.
+ * Returns the settings of a process with those of the object. What the process was started with
+ * wins. A value that is not valid, as one that another release stored, and limits that contradict
+ * each other beside what the process was started with, stay what they were at the start.
  */
 export function withSettings(started: RuntimeSettings, spec: SettingsSpec): RuntimeSettings {
   const limits: Record<LimitName, number> = { ...started.limits };

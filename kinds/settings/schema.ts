@@ -48,8 +48,8 @@ export const SettingsSpec = z.object({
     .enum(nameFallbacks)
     .optional()
     .describe(
-      'What apps that get the address get as name and preferred_username of a person without one: ' +
-        'LocalPart (of the address), Email or Absent.',
+      'What apps that get the address get as name and preferred_username of a person without ' +
+        'one: LocalPart (of the address), Email or Absent.',
     ),
 });
 

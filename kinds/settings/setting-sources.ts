@@ -10,6 +10,6 @@ const shownSources: ReadonlyMap<string, SettingSource> = new Map([
   ['default', 'Default'],
 ]);
 
-/** Returns the source of a setting as objects say it; what a process does not know is a variable. */
+/** Returns the source of a setting as objects say it; other names are those of variables. */
 export const shownSource = (source = 'default'): SettingSource =>
   shownSources.get(source) ?? 'Environment';

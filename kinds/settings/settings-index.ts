@@ -29,7 +29,7 @@ export class SettingsIndex {
     });
   }
 
-  /** Brings the stored Settings in force and follows them; call it after the watch cache has started. */
+  /** Brings the stored Settings in force and follows them; call it after the watch cache started. */
   start(): Promise<void> {
     return this.#informer.start();
   }

@@ -28,8 +28,8 @@ export const Settings = defineKind({
   resource: 'settings',
   singular: 'settings',
   description:
-    'Settings that are in force on all replicas without a restart, in one object named default. A ' +
-    'flag, a variable or the configuration file wins over it.',
+    'Settings that are in force on all replicas without a restart, in one object named default. ' +
+    'A flag, a variable or the configuration file wins over it.',
   verbs: ['get', 'list', 'watch', 'patch', 'update'],
   spec: SettingsSpec,
   status: SettingsStatus,
@@ -79,7 +79,7 @@ const changesOf = (before: SettingsSpec, after: SettingsSpec): Revisions[number]
     ];
   });
 
-/** Returns a fault for each value out of its bounds, and each change of what the process was started with. */
+/** Returns a fault for each value out of its bounds, and each change of what a start fixes. */
 const settingFaults = (
   next: SettingsSpec,
   before: SettingsSpec,
@@ -100,7 +100,7 @@ const settingFaults = (
     ];
   });
 
-/** Returns the limits of spec that contradict another one, with what the process was started with. */
+/** Returns the limits of spec that contradict another one, with those of the start. */
 function contradictions(spec: SettingsSpec, started: RuntimeSettings): Cause[] {
   const changed = new Map<LimitName, number>();
   for (const { flag, limit, valueIn, faultOf } of runtimeSettings) {

@@ -1,4 +1,3 @@
-import type { Operator } from '../../kinds/people/group/operator.js';
 import type { Alternative } from '../../kinds/policy/alternatives.js';
 import { causesOf } from '../../kinds/policy/causes.js';
 import type { PolicyCheckResult } from '../../kinds/policy/check-result.js';
@@ -21,7 +20,7 @@ import { alternativesTo, type SearchBudget } from '../explain/explain.js';
 import {
   AuthorizationRequest,
   type DecisionEnvironment,
-  type KnownEntities,
+  type PolicySource,
 } from '../model/authorization-request.js';
 import { cedarSchema } from '../model/cedar-schema.js';
 import { type Vocabulary, vocabularyOf } from '../model/vocabulary.js';
@@ -103,13 +102,6 @@ export interface Engine {
   connect(source: PolicySource): void;
   /** Returns whether Cedar still responds. */
   isResponding(): boolean;
-}
-
-/** Where facts come from: about entities at each decision, about operators at each check. */
-interface PolicySource extends KnownEntities {
-  operators?(): Promise<readonly Operator[]>;
-  /** The time zone of `timeOfDay` and `weekday` now. */
-  readonly timeZone?: string;
 }
 
 /** Options of an engine. `onEvaluationError` and `evaluationSeconds` observe the active policy only. */

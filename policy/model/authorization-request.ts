@@ -1,3 +1,4 @@
+import type { Operator } from '../../kinds/people/group/operator.js';
 import { domainOf } from '../../kinds/signin/email-address.js';
 import type { AuthorizationAttributes, EntityFacts } from '../../registry/authorizer.js';
 import type { Caller, KindObject } from '../../registry/kind.js';
@@ -49,6 +50,13 @@ export interface KnownEntities {
   peek(type: string, id: string): EntityFacts | null | undefined;
   /** Returns the facts of an object as it is given; undefined if they must be loaded. */
   ofObject(type: string, object: KindObject): EntityFacts | undefined;
+}
+
+/** Where facts come from: at each decision, and about operators at each check. */
+export interface PolicySource extends KnownEntities {
+  operators?(): Promise<readonly Operator[]>;
+  /** The time zone of `timeOfDay` and `weekday` now. */
+  readonly timeZone?: string;
 }
 
 /** What decisions depend on beside the request. */

@@ -3,8 +3,6 @@ import { Server } from '../../../apiserver/server.js';
 import { Pages } from '../../../apiserver/static-pages.js';
 import { inviteFirstOperator } from '../../../kinds/access/invitation/first-operator.js';
 import { closingWorker } from '../../../kinds/accountactions/deletion-worker.js';
-import { declareAppearance } from '../../../kinds/appearance/appearance.js';
-import { declareBuiltIn } from '../../../kinds/apps/claims/scope-index.js';
 import { changeBudget } from '../../../kinds/change-budget.js';
 import { actions, kinds } from '../../../kinds/index.js';
 import { MockMessage } from '../../../kinds/mail/mock-message.js';
@@ -12,8 +10,7 @@ import { noteDelivery } from '../../../kinds/mail-delivery.js';
 import { sessionsWorker } from '../../../kinds/people/account/end-sessions.js';
 import { assertRights } from '../../../kinds/people/group/caller-rights.js';
 import { passkeyWorker } from '../../../kinds/people/passkey/strength-worker.js';
-import { cancelRestoredRecoveries, recoveryWorker } from '../../../kinds/people/recovery/worker.js';
-import { declareSettings } from '../../../kinds/settings/settings.js';
+import { recoveryWorker } from '../../../kinds/people/recovery/worker.js';
 import { MailOutcomes } from '../../../mail/outcomes.js';
 import { mailWorker } from '../../../mail/worker.js';
 import { release } from '../../../observability/build-info.js';
@@ -37,6 +34,7 @@ import type { Config } from '../options/config.js';
 import { apiDescription } from './api-description.js';
 import { openAuditLog } from './audit-log.js';
 import { countsOf } from './counts.js';
+import { declareObjects } from './declare-objects.js';
 import { followAuthority } from './follow-authority.js';
 import { healthChecks } from './health-checks.js';
 import { type Indexes, openIndexes } from './indexes.js';
@@ -258,16 +256,6 @@ const portsOf = (
   provider: IdentityProvider,
   ...request: Parameters<IdentityProvider['ports']>
 ): Ports => ({ ...provider.ports(...request), policy, settings });
-
-/** Creates the objects that are always there. */
-async function declareObjects(store: Store, log: Log): Promise<void> {
-  await Promise.all([
-    declareAppearance(store),
-    declareSettings(store),
-    declareBuiltIn(store),
-    cancelRestoredRecoveries(store, log),
-  ]);
-}
 
 /** Registers the workers that process outbox rows. */
 async function registerWorkers(

@@ -28,8 +28,8 @@ interface SharedSetting extends Setting {
 }
 
 /**
- * Returns the settings of all replicas by name, those that operators changed first, which are not the same while a release rolls out. A
- * replica says only what differs from the default.
+ * Returns the settings of all replicas by name, those that operators changed first. They are not
+ * the same while a release rolls out. A replica says only what differs from the default.
  */
 function settingsOf(replicas: readonly Replica[]): SharedSetting[] {
   const byName = replicas.map(
