@@ -28,6 +28,7 @@ function limitSchema(name: RuntimeLimit) {
 
 type LimitShape = Record<RuntimeLimit, ReturnType<typeof limitSchema>>;
 
+/** The schema of what Settings set. */
 export const SettingsSpec = z.object({
   limits: z
     .object(
@@ -61,6 +62,7 @@ export const maxRevisions = 50;
 
 const changedValue = (describe: string) => z.string().optional().describe(describe);
 
+/** The schema of what is in force, and of what was changed. */
 export const SettingsStatus = z.object({
   revisions: z
     .array(
@@ -101,4 +103,5 @@ export const SettingsStatus = z.object({
     .describe('Each setting in force at the replica that answers. Not in lists and watches.'),
 });
 
+/** What is in force, and what was changed. */
 export type SettingsStatus = z.infer<typeof SettingsStatus>;
