@@ -401,6 +401,7 @@ conforms(Settings, {
     { spec: { policyTimeZone: '+01:00' }, field: 'spec.policyTimeZone' },
   ],
   patch: { limits: { recoveryWait: '36h', mailsPerNetwork: null } },
+  decorated: 'effective',
 });
 conforms(Replica, {
   valid: () => ({
