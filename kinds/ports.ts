@@ -8,7 +8,6 @@ import type { SignOut } from './people/session/session.js';
 import type { PolicyCheckResult } from './policy/check-result.js';
 import type { PolicyFault } from './policy/fault.js';
 import type { Impact, PolicyObject } from './policy/policy.js';
-import type { RuntimeSettings } from './settings/runtime-settings.js';
 
 /** A response to an outgoing request; its body is complete and within the size limit. */
 export interface FetchResponse {
@@ -28,12 +27,6 @@ export interface PolicyPort {
   activate(policy: PolicyObject, warnings: readonly PolicyFault[]): Promise<void>;
   /** Replays recorded decisions with a checked text and returns the differences. */
   replay(text: string): Promise<Impact>;
-}
-
-/** What the kind Settings needs from the settings in force. */
-export interface SettingsPort {
-  /** Waits up to a second until what this replica committed is in force. */
-  waitUntilFresh(): Promise<boolean>;
 }
 
 /** The writes that end sessions and, by Session name, the logout notifications of each. */
@@ -85,8 +78,6 @@ declare module '../registry/kind.js' {
     clientReport(client: string, uid: string): Promise<object>;
     /** The policy engine. */
     policy: PolicyPort;
-    /** The settings in force at this replica. */
-    settings: SettingsPort;
     /** Logs a security event for operators; `facts` must not contain secrets or addresses. */
     audit(event: string, facts: Readonly<Record<string, unknown>>): void;
     /** Adds facts about this request's sign-in attempt to the audit log and the log. */
@@ -113,9 +104,5 @@ declare module '../registry/kind.js' {
     readonly allowPrivateHTTPRedirects: boolean;
     /** What apps get as the name of a person who filled in none. */
     readonly nameFallback: NameFallback;
-    /** The IANA time zone of `timeOfDay` and `weekday` in policies. */
-    readonly policyTimeZone: string;
-    /** What the process was started with; the rest of these settings is in force now. */
-    readonly started: RuntimeSettings;
   }
 }

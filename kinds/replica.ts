@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { settingSources } from '../registry/limits/setting-sources.js';
 import { fromTimestamp } from '../registry/schema/timestamp.js';
 import { minuteMs } from '../registry/schema/units.js';
 import { defineKind } from './define-kind.js';
-import { settingSources } from './settings/setting-sources.js';
 import { timestamp } from './signin/schema-types.js';
 
 /** For how many minutes a Replica keeps what it counted. */

@@ -21,8 +21,24 @@ export interface RuntimeSettings {
   readonly policyTimeZone: string;
   /** The value of every setting by flag, as it is shown. */
   readonly displayed: Readonly<Record<string, unknown>>;
-  /** The source of each: `flag`, the name of a variable, `file`, `settings` or `default`. */
+  /** The source of each: `flag`, the name of a variable, `file`, `spec` (of Settings) or `default`. */
   readonly sources: Readonly<Record<string, string>>;
+}
+
+declare module '../../registry/kind.js' {
+  interface Settings {
+    /** The IANA time zone of `timeOfDay` and `weekday` in policies. */
+    readonly policyTimeZone: string;
+    /** What the process was started with; the other settings are those in force. */
+    readonly started: RuntimeSettings;
+  }
+  interface Ports {
+    /** The settings in force at this replica. */
+    settings: {
+      /** Waits up to a second until what this replica committed is in force. */
+      waitUntilFresh(): Promise<boolean>;
+    };
+  }
 }
 
 /** A setting that the object Settings can change. */
@@ -113,7 +129,7 @@ export function withSettings(started: RuntimeSettings, spec: SettingsSpec): Runt
     displayed: { ...started.displayed, ...Object.fromEntries(shown) },
     sources: {
       ...started.sources,
-      ...Object.fromEntries(shown.map(([flag]) => [flag, 'settings'])),
+      ...Object.fromEntries(shown.map(([flag]) => [flag, 'spec'])),
     },
   };
 }

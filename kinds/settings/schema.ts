@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { settingSources } from '../../registry/limits/setting-sources.js';
 import { mapList } from '../../registry/schema/list-type.js';
 import { keysOf } from '../../registry/schema/typed-entries.js';
 import { nameFallbacks } from '../apps/claims/name-fallback.js';
 import { limitSettings } from '../limits/limit-settings.js';
 import { emailAddress } from '../signin/email-address.js';
 import { line, timestamp } from '../signin/schema-types.js';
-import { settingSources } from './setting-sources.js';
 
 /** Limits that a listener gets when it opens, so only a start changes them. */
 const startLimits = ['requestHeaderSize', 'requestTimeout'] as const;

@@ -1,5 +1,6 @@
 import type { KindObject } from '../../registry/kind.js';
 import { type LimitName, parseLimit } from '../../registry/limits/limit-settings.js';
+import { shownSource } from '../../registry/limits/setting-sources.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
 import { forbiddenField, invalidValue } from '../../registry/status/field-errors.js';
 import type { Cause } from '../../registry/status/status.js';
@@ -14,7 +15,6 @@ import {
   withSettings,
 } from './runtime-settings.js';
 import { maxRevisions, SettingsSpec, SettingsStatus } from './schema.js';
-import { shownSource } from './setting-sources.js';
 
 /** The name of the one Settings object. */
 export const settingsName = 'default';

@@ -18,7 +18,7 @@ export function metadataSizeFaults(
   kind: AnyKind,
   next: KindObject,
   old: KindObject | undefined,
-  { caller, settings }: Pick<Call, 'caller' | 'settings'>,
+  { caller, settings }: Call,
 ): Cause[] {
   const { metadata } = next;
   if (

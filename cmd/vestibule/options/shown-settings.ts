@@ -1,6 +1,6 @@
 import type { ReplicaStatus } from '../../../kinds/replica.js';
 import type { RuntimeSettings } from '../../../kinds/settings/runtime-settings.js';
-import { shownSource } from '../../../kinds/settings/setting-sources.js';
+import { shownSource } from '../../../registry/limits/setting-sources.js';
 import { settings } from './flags.js';
 
 type ShownSetting = ReplicaStatus['settings'][number];

@@ -31,8 +31,8 @@ test('what a process was started with wins over the object', () => {
   });
   expect(sources).toMatchObject({
     'limits-mails-per-network': 'file',
-    'limits-recovery-wait': 'settings',
-    'policy-time-zone': 'settings',
+    'limits-recovery-wait': 'spec',
+    'policy-time-zone': 'spec',
   });
 });
 

@@ -6,7 +6,7 @@ type SettingSource = (typeof settingSources)[number];
 const shownSources: ReadonlyMap<string, SettingSource> = new Map([
   ['flag', 'Flag'],
   ['file', 'File'],
-  ['settings', 'Settings'],
+  ['spec', 'Settings'],
   ['default', 'Default'],
 ]);
 
