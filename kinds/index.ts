@@ -15,6 +15,7 @@ import { ClaimsReview } from './apps/claims/claims-review.js';
 import { Client } from './apps/client/client.js';
 import { clientSecret } from './apps/client/rotate-secret.js';
 import { Grant } from './apps/grant.js';
+import { HourlyCount } from './hourly-count.js';
 import { readAccount, setUpAccount } from './interaction/account-setup.js';
 import { consent } from './interaction/consent.js';
 import { readDecision } from './interaction/decision.js';
@@ -59,6 +60,7 @@ export const kinds: readonly AnyKind[] = [
   Appearance,
   Settings,
   Replica,
+  HourlyCount,
 ];
 
 /** Every action, one a line. */

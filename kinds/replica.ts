@@ -80,7 +80,9 @@ const ReplicaStatus = z.object({
       ),
       mailsSent: perMinute('Mails that were sent, or put in the mock mailbox.'),
       mailsFailed: perMinute('Mails that were not sent, or perhaps not. Each try counts.'),
-      requestsRefused: perMinute('Decisions of policy that refused something.'),
+      requestsRefused: perMinute(
+        'Decisions of policy that refused something, except reads of operators.',
+      ),
     })
     .describe(
       `What it counted in each whole minute since it started, ${activityMinutes} at most, the newest last.`,

@@ -5,8 +5,8 @@ type Outcome = 'Sent' | 'Kept' | 'Deferred' | 'Failed' | 'Unknown';
 /** Counts mails by their outcome since the start, also without a metrics port. */
 export class MailOutcomes {
   readonly #metric: Metrics['mail'] | undefined;
-  sent = 0;
-  failed = 0;
+  /** The tries since the start by outcome. */
+  readonly counts = new Map<Outcome, number>();
   /** When the mail server last accepted a mail, in ms since the epoch. */
   lastAcceptedAt: number | undefined;
   /** Called when the mail server accepted the first mail since the start. */
@@ -18,11 +18,7 @@ export class MailOutcomes {
 
   /** Counts one try to send a mail. */
   count(outcome: Outcome): void {
-    if (outcome === 'Sent' || outcome === 'Kept') {
-      this.sent += 1;
-    } else {
-      this.failed += 1;
-    }
+    this.counts.set(outcome, (this.counts.get(outcome) ?? 0) + 1);
     this.#metric?.inc({ outcome });
     if (outcome === 'Sent') this.#accepted();
   }

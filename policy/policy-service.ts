@@ -44,6 +44,8 @@ export interface PolicyAuthorizer extends PolicyPort {
   connect(source: EntitySource): void;
   /** Counters of the evaluator since the start. */
   counts(): Readonly<EvaluationCounts>;
+  /** How often each rule refused something since the start, without reads of operators. */
+  readonly refusals: ReadonlyMap<string, number>;
   /** Decisions that a policy in mode Shadow evaluated here since the start, by result. */
   shadowCounts(): Readonly<Record<ShadowResult, number>>;
   /** Throws if this replica does not use the newest policy. */
@@ -96,6 +98,7 @@ export function openPolicyAuthorizer(
     activeName: () => engine.activePolicyName,
     activation: controller,
     counts: () => ({ ...engine.counts }),
+    refusals: recorder.refusals,
     shadowCounts: () => ({ ...shadow.counts }),
     replay: (text) => replay(engine, store, text, load),
     async start() {

@@ -42,13 +42,13 @@ export class SignInMetrics {
   async countAttempt<T>(method: Method, begun: number, now: number, work: Promise<T>): Promise<T> {
     try {
       const done = await work;
-      this.#count?.('sign_in.succeeded');
+      this.#count?.(`sign_in.succeeded.${method}`);
       this.#metrics?.signIns.inc({ method, outcome: 'SignedIn' });
       this.#metrics?.signInDuration.observe((now - begun) / 1000);
       return done;
     } catch (error) {
       const outcome = outcomeOf(error);
-      this.#count?.('sign_in.failed');
+      this.#count?.(`sign_in.failed.${outcome}`);
       this.#metrics?.signIns.inc({ method, outcome });
       if (outcome === 'Expired' && method !== 'Passkey') {
         this.#metrics?.singleUseRefused.inc({ kind: method });

@@ -1,6 +1,7 @@
 import { phishingResistant } from '../../kinds/people/session/acr.js';
 import { describeAlternatives } from '../../kinds/policy/alternative-words.js';
 import type { Alternative } from '../../kinds/policy/alternatives.js';
+import { isOperator } from '../../kinds/signin/operator-caller.js';
 import { anyMethod, passkeyOnly } from '../../kinds/signin/recent-sign-in.js';
 import type { Log } from '../../observability/log.js';
 import type { AuthorizationAttributes, Recorded } from '../../registry/authorizer.js';
@@ -45,6 +46,7 @@ export class Recorder {
   readonly #limits: EventRateLimiter;
   readonly #explanations: Explanations;
   readonly #compare: Compare;
+  readonly #refusals = new Map<string, number>();
 
   constructor(store: Store, log: Log, { explain, compare, intervalMs }: RecorderOptions) {
     this.#store = store;
@@ -91,12 +93,26 @@ export class Recorder {
     return new ChangeDecision(response, () => this.#changeRecord(attributes, response));
   }
 
+  /** How often each rule refused something since the start, without reads of operators. */
+  get refusals(): ReadonlyMap<string, number> {
+    return this.#refusals;
+  }
+
+  /** Counts a refusal by the first rule that it names. */
+  #countRefusal({ caller, action, kind }: AuthorizationAttributes, { reasons }: Decision): void {
+    const isRead = kind !== undefined && !isMutating(this.#store.registry, action);
+    if (isRead && isOperator(caller)) return;
+    const rule = reasons[0]?.rule ?? 'default';
+    this.#refusals.set(rule, (this.#refusals.get(rule) ?? 0) + 1);
+  }
+
   /** Writes what is still in memory. */
   stop(): Promise<void> {
     return this.#writer.stop();
   }
 
   #recordRefusal(attributes: AuthorizationAttributes, response: AuthorizationResponse): Decision {
+    this.#countRefusal(attributes, response);
     if (attributes.caller.type === 'Anonymous' || attributes.action === 'share') {
       return this.#countInSeries(attributes, response);
     }
@@ -185,6 +201,7 @@ export class Recorder {
           tx.after(() => this.#writer.countInSeries(attributes, response, account));
         }
         if (count) tx.after(() => count(event.name));
+        if (!response.allowed) tx.after(() => this.#countRefusal(attributes, response));
       },
     };
   }

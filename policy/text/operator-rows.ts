@@ -50,4 +50,5 @@ export const operatorRows: readonly OperatorRow[] = [
   { kind: 'Settings', rule: 'settings', actions: readsAndWrites },
   { kind: 'Audience', rule: 'audiences', actions: readsAndWrites },
   { kind: 'Replica', rule: 'replicas', actions: 'in Action::"read"' },
+  { kind: 'HourlyCount', rule: 'hourly-counts', actions: 'in Action::"read"' },
 ];

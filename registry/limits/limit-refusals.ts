@@ -50,6 +50,11 @@ export class LimitRefusals {
     return this.#totals;
   }
 
+  /** Returns the setting of a limit that refused something, if it has one. */
+  settingOf(name: string): LimitName | undefined {
+    return this.#settings.get(name);
+  }
+
   /** Returns the limits that refused something in the hour before `now`, most refusals first. */
   lastHour(now: number): RefusedByLimit[] {
     const sums = new Map<string, number>();

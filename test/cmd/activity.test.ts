@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { Activity, type Totals } from '../../cmd/vestibule/serve/replicas/activity.js';
+import { Activity, type Sums } from '../../cmd/vestibule/serve/replicas/activity.js';
 
-const none: Totals = {
+const none: Sums = {
   signIns: 0,
   signInsFailed: 0,
   mailsSent: 0,
@@ -11,7 +11,7 @@ const none: Totals = {
 const minute = 60_000;
 
 test('a minute is counted when it is over, and belongs to the clock', () => {
-  let totals: Totals = { ...none, signIns: 5 };
+  let totals: Sums = { ...none, signIns: 5 };
   const activity = new Activity(() => totals, 90_000);
   totals = { ...totals, signIns: 7 };
   expect(activity.until(119_999)).toMatchObject({

@@ -7,6 +7,7 @@ import { ClaimsProvider } from '../../kinds/apps/claims/claims-provider.js';
 import { ClaimsReview } from '../../kinds/apps/claims/claims-review.js';
 import { Client } from '../../kinds/apps/client/client.js';
 import { Grant } from '../../kinds/apps/grant.js';
+import { HourlyCount } from '../../kinds/hourly-count.js';
 import { MockMessage } from '../../kinds/mail/mock-message.js';
 import { Account } from '../../kinds/people/account/account.js';
 import { Group } from '../../kinds/people/group/group.js';
@@ -429,6 +430,20 @@ conforms(Replica, {
         requestsRefused: [3, 0],
       },
       settings: [{ name: 'port', value: '8080', source: 'Default' }],
+    },
+  }),
+});
+conforms(HourlyCount, {
+  valid: () => ({
+    name: 'sample',
+    spec: {},
+    status: {
+      startTimestamp: now,
+      signIns: [{ name: 'Passkey', count: 2, lastTimestamp: now }],
+      signInsFailed: [],
+      mails: [{ name: 'Sent', count: 1, lastTimestamp: now }],
+      refusedByRule: [],
+      refusedByLimit: [{ name: 'limits-mails-per-network', count: 1, lastTimestamp: now }],
     },
   }),
 });

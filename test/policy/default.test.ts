@@ -64,6 +64,7 @@ const table: Record<string, Partial<Record<Role, string>>> = {
   Appearance: { anyone: reading, operator: 'patch update' },
   Settings: { operator: `${reading} patch update` },
   Replica: { operator: reading },
+  HourlyCount: { operator: reading },
 };
 
 /** Returns the row of a kind: what is not said is the right of operators alone. */

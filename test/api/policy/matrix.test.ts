@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ClaimsReview } from '../../../kinds/apps/claims/claims-review.js';
+import { HourlyCount, hourName } from '../../../kinds/hourly-count.js';
 import { actions, kinds } from '../../../kinds/index.js';
 import { type DecisionObject, PolicyDecision } from '../../../kinds/policy/policy-decision.js';
 import { type Engine, openEngine } from '../../../policy/engine/engine.js';
@@ -79,11 +80,20 @@ const table: Record<string, Partial<Record<Subject, string>>> = {
   appearances: { ...anyone(reading), operator: `${reading} update patch` },
   settings: { operator: `${reading} update patch` },
   replicas: { operator: reading },
+  hourlycounts: { operator: reading },
 };
 
 /** Returns the row of a resource: what is not said is the right of operators alone. */
 const rowOf = (resource: string): Partial<Record<Subject, string>> =>
   table[resource] ?? { operator: everything };
+
+const noCounts = {
+  signIns: [],
+  signInsFailed: [],
+  mails: [],
+  refusedByRule: [],
+  refusedByLimit: [],
+};
 
 /** What an operator creates for the requests below, by resource. */
 const created: Record<string, { metadata: { name: string }; spec: object }> = {
@@ -185,6 +195,14 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
       await tabs.visitor.get('mockmessages').is(200)
     ).body.items[0].metadata.name;
     objects.replicas = (await tabs.operator.get('replicas').is(200)).body.items[0].metadata.name;
+    objects.hourlycounts = hourName(Date.now());
+    await service.store.change(service.store.systemCall(), (tx) =>
+      tx.create(HourlyCount, {
+        metadata: { name: objects.hourlycounts! },
+        spec: {},
+        status: { ...noCounts, startTimestamp: toTimestamp(Date.now()) },
+      }),
+    );
     for (const [resource, object] of Object.entries(created)) {
       await tabs.operator.post(resource, object).is(201);
       objects[resource] = object.metadata.name;

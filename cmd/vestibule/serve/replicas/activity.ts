@@ -2,12 +2,12 @@ import { activityMinutes, type ReplicaStatus } from '../../../../kinds/replica.j
 import { toTimestamp } from '../../../../registry/schema/timestamp.js';
 import { minuteMs } from '../../../../registry/schema/units.js';
 
-/** What a process counted since its start. */
-export type Totals = Readonly<
+/** The sums of what a process counted since its start. */
+export type Sums = Readonly<
   Record<Exclude<keyof ReplicaStatus['activity'], 'endTimestamp'>, number>
 >;
 
-const names: readonly (keyof Totals)[] = [
+const names: readonly (keyof Sums)[] = [
   'signIns',
   'signInsFailed',
   'mailsSent',
@@ -17,14 +17,14 @@ const names: readonly (keyof Totals)[] = [
 
 /** Turns totals into counts of each minute by the clock, so that minutes of replicas can be added. */
 export class Activity {
-  readonly #totals: () => Totals;
-  readonly #counts = new Map(names.map((name): [keyof Totals, number[]] => [name, []]));
-  #last: Totals;
+  readonly #totals: () => Sums;
+  readonly #counts = new Map(names.map((name): [keyof Sums, number[]] => [name, []]));
+  #last: Sums;
   /** The minute, since the epoch, that is being counted. */
   #minute: number;
 
   /** Begins to count at `now`, in ms since the epoch; `totals` only grow. */
-  constructor(totals: () => Totals, now: number) {
+  constructor(totals: () => Sums, now: number) {
     this.#totals = totals;
     this.#last = totals();
     this.#minute = Math.floor(now / minuteMs);
@@ -41,7 +41,7 @@ export class Activity {
       this.#end(ended);
       this.#minute = minute;
     }
-    const counts = Object.fromEntries(this.#counts) as Record<keyof Totals, number[]>;
+    const counts = Object.fromEntries(this.#counts) as Record<keyof Sums, number[]>;
     return { endTimestamp: toTimestamp(this.#minute * minuteMs), ...counts };
   }
 

@@ -13,7 +13,7 @@ import { lastSnapshotTime } from '../../../../storage/snapshot/last-snapshot.js'
 import type { Config } from '../../options/config.js';
 import { shownSettings } from '../../options/shown-settings.js';
 import type { ManifestController } from '../manifests/manifest-controller.js';
-import type { Totals } from './activity.js';
+import type { Totals } from './hourly-counts.js';
 import { LastMail } from './last-mail.js';
 import { ReplicaRecorder, type ReplicaState } from './replica-recorder.js';
 
@@ -44,13 +44,32 @@ export function openReplica(config: Config, parts: ReplicaParts, log: Log): Repl
   return recorder;
 }
 
-const totalsOf = ({ policy, provider, mails }: ReplicaParts): Totals => ({
-  signIns: provider.counts.get('sign_in.succeeded') ?? 0,
-  signInsFailed: provider.counts.get('sign_in.failed') ?? 0,
-  mailsSent: mails.sent,
-  mailsFailed: mails.failed,
-  requestsRefused: policy.counts().refusals,
+const totalsOf = ({ store, policy, provider, mails }: ReplicaParts): Totals => ({
+  signIns: below(provider.counts, 'sign_in.succeeded.'),
+  signInsFailed: below(provider.counts, 'sign_in.failed.'),
+  mails: new Map(mails.counts),
+  refusedByRule: new Map(policy.refusals),
+  refusedByLimit: refusedByFlag(store),
 });
+
+/** Returns the counts whose names begin with a prefix, by the rest of their names. */
+const below = (counts: ReadonlyMap<string, number>, prefix: string): Map<string, number> =>
+  new Map(
+    [...counts].flatMap(([name, count]) =>
+      name.startsWith(prefix) ? [[name.slice(prefix.length), count] as const] : [],
+    ),
+  );
+
+/** Returns what limits refused by the flag of each, or by its name: several may have one flag. */
+function refusedByFlag({ networkLimits: { refusals } }: Store): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const [limit, count] of refusals.totals()) {
+    const setting = refusals.settingOf(limit);
+    const name = setting === undefined ? limit : limitFlag(setting);
+    sums.set(name, count + (sums.get(name) ?? 0));
+  }
+  return sums;
+}
 
 async function stateOf(
   config: Config,

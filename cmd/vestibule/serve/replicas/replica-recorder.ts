@@ -5,7 +5,8 @@ import type { Log } from '../../../../observability/log.js';
 import { toTimestamp } from '../../../../registry/schema/timestamp.js';
 import { minuteMs } from '../../../../registry/schema/units.js';
 import type { Store } from '../../../../registry/store/store.js';
-import { Activity, type Totals } from './activity.js';
+import { Activity, type Sums } from './activity.js';
+import { HourlyCounts, type Totals } from './hourly-counts.js';
 
 /** What a process knows of itself at a moment. */
 export type ReplicaState = Omit<
@@ -18,6 +19,21 @@ export interface ReplicaSources {
   readonly settings: () => ReplicaStatus['settings'];
   readonly totals: () => Totals;
   readonly state: () => Promise<ReplicaState>;
+}
+
+const sum = (counts: Iterable<number>): number =>
+  [...counts].reduce((total, count) => total + count, 0);
+
+/** Returns the sums of what was counted. */
+function sumsOf({ signIns, signInsFailed, mails, refusedByRule }: Totals): Sums {
+  const mailsSent = (mails.get('Sent') ?? 0) + (mails.get('Kept') ?? 0);
+  return {
+    signIns: sum(signIns.values()),
+    signInsFailed: sum(signInsFailed.values()),
+    mailsSent,
+    mailsFailed: sum(mails.values()) - mailsSent,
+    requestsRefused: sum(refusedByRule.values()),
+  };
 }
 
 /** Returns a name of an object that begins with the name of this host. */
@@ -43,6 +59,7 @@ export class ReplicaRecorder {
   readonly #now: () => number;
   readonly #startedAt: number;
   readonly #activity: Activity;
+  readonly #hours: HourlyCounts;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
   #writing: Promise<void> = Promise.resolve();
@@ -53,7 +70,8 @@ export class ReplicaRecorder {
     this.#sources = sources;
     this.#now = now;
     this.#startedAt = now();
-    this.#activity = new Activity(sources.totals, this.#startedAt);
+    this.#activity = new Activity(() => sumsOf(sources.totals()), this.#startedAt);
+    this.#hours = new HourlyCounts(sources.totals, this.#startedAt);
   }
 
   /** Writes the record, and again at the end of each minute; resolves after the first write. */
@@ -68,23 +86,30 @@ export class ReplicaRecorder {
     if (!this.#isStopped) this.#writing = this.#writing.then(() => this.write());
   }
 
-  /** Stops, and deletes the record. */
+  /** Stops: deletes the record, and adds what was counted since the last one. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
     await this.#writing;
+    this.#hours.collect(this.#now());
     await this.#store
-      .change(this.#store.systemCall(), (tx) => tx.delete(Replica, this.name))
-      .catch(() => {
-        /* The record expires. */
+      .change(this.#store.systemCall(), async (tx) => {
+        await this.#hours.addTo(tx);
+        await tx.delete(Replica, this.name);
+      })
+      .catch((error: unknown) => {
+        // The record expires.
+        this.#log.warn({ err: error }, 'the counts of the last minute are lost');
       });
   }
 
-  /** Writes the record once. */
+  /** Writes the record once, and adds to the counts of the hour in the same commit. */
   async write(): Promise<void> {
     try {
       const status = await this.#status();
+      this.#hours.collect(this.#now());
       await this.#store.change(this.#store.systemCall(), async (tx) => {
+        await this.#hours.addTo(tx);
         if (await tx.get(Replica, this.name)) {
           await tx.update(Replica, this.name, (next) => {
             next.status = status;
@@ -101,7 +126,7 @@ export class ReplicaRecorder {
   #schedule(): void {
     this.#timer = setTimeout(
       () => {
-        this.#writing = this.write();
+        this.refresh();
         if (!this.#isStopped) this.#schedule();
       },
       minuteMs - (this.#now() % minuteMs),
