@@ -189,6 +189,42 @@ export interface Grant {
   };
 }
 
+/** What all replicas counted in an hour: sign-ins, mails and refusals. Its name is the hour in UTC. Each replica adds what it counted every minute, and at its end. It is gone 30 days after the hour. */
+export interface HourlyCount {
+  apiVersion: 'id.vestibule.org/v1beta1';
+  kind: 'HourlyCount';
+  metadata: ObjectMeta;
+  spec: Record<string, never>;
+  status: {
+    startTimestamp: string;
+    signIns: {
+      name: string;
+      count: number;
+      lastTimestamp: string;
+    }[];
+    signInsFailed: {
+      name: string;
+      count: number;
+      lastTimestamp: string;
+    }[];
+    mails: {
+      name: string;
+      count: number;
+      lastTimestamp: string;
+    }[];
+    refusedByRule: {
+      name: string;
+      count: number;
+      lastTimestamp: string;
+    }[];
+    refusedByLimit: {
+      name: string;
+      count: number;
+      lastTimestamp: string;
+    }[];
+  };
+}
+
 /** A sign-in in progress. */
 export interface Interaction {
   apiVersion: 'id.vestibule.org/v1beta1';

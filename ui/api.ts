@@ -7,6 +7,7 @@ export type {
   ClaimsProvider,
   ClaimsReview,
   Grant,
+  HourlyCount,
   Interaction,
   MockMessage,
   ObjectMeta,

@@ -25,7 +25,7 @@ export interface ReadObjects<T> {
 const queryString = (query: Readonly<Record<string, string>>): string =>
   new URLSearchParams(query).toString();
 
-/** Reads the pages of a list, all of them or at most `maxPages`. */
+/** Reads the pages of a list, all of them or at most `maxPages`; `query` may have another `limit`. */
 export async function readAll<T>(
   path: string,
   query: Readonly<Record<string, string>> = {},
@@ -36,7 +36,7 @@ export async function readAll<T>(
   for (let page = 1; ; page += 1) {
     const list = await call<List<T>>(
       'GET',
-      `${path}?${queryString({ ...query, limit: String(pageSize), ...more })}`,
+      `${path}?${queryString({ limit: String(pageSize), ...query, ...more })}`,
     );
     items.push(...list.items);
     const { resourceVersion: version, continue: next } = list.metadata;

@@ -1,0 +1,118 @@
+import UPlot from 'uplot';
+
+/** What a chart shows: two counts for each bar, one above the other, and the marks of both axes. */
+export interface BarsContent {
+  readonly lower: readonly number[];
+  readonly upper: readonly number[];
+  /** The bars that have a text, and the texts. */
+  readonly ticks: readonly number[];
+  readonly tickTexts: readonly string[];
+  readonly steps: readonly number[];
+  readonly stepTexts: readonly string[];
+  readonly isRightToLeft: boolean;
+}
+
+/** A chart that was drawn. */
+export interface Bars {
+  /** Returns the bar at a place of the window. */
+  at(clientX: number): number;
+  /** Returns where the column of a bar is in the chart, in CSS pixels. */
+  column(bar: number): { readonly left: number; readonly width: number };
+  destroy(): void;
+}
+
+interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+}
+
+const axisSize = { x: 24, y: 40 };
+
+/** Draws a chart that fills an element, in the colours of its style. */
+export function drawBars(place: HTMLElement, content: BarsContent): Bars {
+  const style = getComputedStyle(place);
+  const color = (name: string): string => style.getPropertyValue(`--chart-${name}`).trim();
+  const { lower, upper, ticks, tickTexts, steps, stepTexts, isRightToLeft } = content;
+  const boxes: Box[] = [];
+  const axis = { stroke: color('text'), font: `11px ${style.fontFamily}`, ticks: { show: false } };
+  const bars = (each: NonNullable<UPlot.Series.BarsPathBuilderOpts['each']> = () => {}) =>
+    UPlot.paths.bars!({ size: [0.7, 40], each });
+  const plot = new UPlot(
+    {
+      width: place.clientWidth,
+      height: place.clientHeight,
+      padding: [8, isRightToLeft ? 0 : 8, 0, isRightToLeft ? 8 : 0],
+      legend: { show: false },
+      cursor: { show: false },
+      scales: {
+        x: { time: false, dir: isRightToLeft ? -1 : 1, range: [-0.5, lower.length - 0.5] },
+        y: { range: [0, steps.at(-1)!] },
+      },
+      axes: [
+        {
+          ...axis,
+          size: axisSize.x,
+          gap: 6,
+          space: 0,
+          splits: () => [...ticks],
+          values: () => [...tickTexts],
+          grid: { show: false },
+        },
+        {
+          ...axis,
+          size: axisSize.y,
+          gap: 8,
+          space: 0,
+          side: isRightToLeft ? 1 : 3,
+          splits: () => [...steps],
+          values: () => [...stepTexts],
+          grid: { stroke: color('grid'), width: 1 },
+        },
+      ],
+      series: [
+        {},
+        {
+          fill: color('upper'),
+          stroke: color('upper-edge'),
+          width: 1 / devicePixelRatio,
+          paths: bars(),
+          points: { show: false },
+        },
+        {
+          fill: color('lower'),
+          width: 0,
+          paths: bars((_plot, _series, bar, left, top, width) => {
+            boxes[bar] = { left, top, width };
+          }),
+          points: { show: false },
+        },
+      ],
+      hooks: {
+        draw: [
+          ({ ctx }) => {
+            ctx.fillStyle = color('gap');
+            for (const [i, box] of boxes.entries()) {
+              const isSplit = lower[i]! > 0 && upper[i]! > 0;
+              if (box && isSplit) ctx.fillRect(box.left, box.top, box.width, devicePixelRatio);
+            }
+          },
+        ],
+      },
+    },
+    [lower.map((_, i) => i), lower.map((count, i) => count + upper[i]!), [...lower]],
+    place,
+  );
+  const start = plot.bbox.left / devicePixelRatio;
+  const width = plot.bbox.width / devicePixelRatio / lower.length;
+  const last = lower.length - 1;
+  return {
+    at(clientX) {
+      const from = clientX - place.getBoundingClientRect().left - start;
+      const found = Math.min(last, Math.max(0, Math.floor(from / width)));
+      return isRightToLeft ? last - found : found;
+    },
+    column: (bar) => ({ left: start + (isRightToLeft ? last - bar : bar) * width, width }),
+    destroy: () => plot.destroy(),
+  };
+}
