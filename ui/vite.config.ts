@@ -45,6 +45,7 @@ const partsOf: Readonly<Record<string, readonly string[]>> = {
     'accessrequests',
     'report',
     'checklist',
+    'overview',
     'policies',
     'policy',
     'decisions',

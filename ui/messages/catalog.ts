@@ -11,6 +11,7 @@ import type decisions from './en/decisions.json';
 import type ends from './en/ends.json';
 import type invitation from './en/invitation.json';
 import type mailbox from './en/mailbox.json';
+import type overview from './en/overview.json';
 import type passkey from './en/passkey.json';
 import type policies from './en/policies.json';
 import type policy from './en/policy.json';
@@ -46,6 +47,7 @@ export type MessageID = keyof (typeof base &
   typeof console &
   typeof accessrequests &
   typeof checklist &
+  typeof overview &
   typeof report &
   typeof rules);
 

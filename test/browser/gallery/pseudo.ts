@@ -12,6 +12,7 @@ import decisions from '../../../ui/messages/en/decisions.json';
 import ends from '../../../ui/messages/en/ends.json';
 import invitation from '../../../ui/messages/en/invitation.json';
 import mailbox from '../../../ui/messages/en/mailbox.json';
+import overview from '../../../ui/messages/en/overview.json';
 import passkey from '../../../ui/messages/en/passkey.json';
 import policies from '../../../ui/messages/en/policies.json';
 import policy from '../../../ui/messages/en/policy.json';
@@ -49,6 +50,7 @@ export const english: Catalog = {
   ...alternatives,
   ...console,
   ...checklist,
+  ...overview,
   ...rules,
 };
 
