@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { AccessRequest, Account } from '../../api.js';
+import type { AccessRequest } from '../../api.js';
 import { call } from '../../base/api/api.js';
 import { useCollection } from '../../base/api/collection.js';
 import { Field } from '../../base/field.js';
@@ -15,27 +15,9 @@ import type { AnyObject, Kind } from '../base/kind.js';
 import { actionCommand, actionPath, objectPath } from '../base/kubectl.js';
 import { A, Failure, Part } from '../base/parts.js';
 import { pathTo } from '../base/route.js';
+import { Person } from './person.js';
 
 addMessages(messages);
-
-/** The address of a person, by the name of the account. */
-function Address({ accounts, name }: { accounts: Kind; name: string }) {
-  const { value: account } = useRead(
-    () => call<Account>('GET', objectPath(accounts, name)),
-    [accounts.path, name],
-  );
-  return (
-    <A to={pathTo('people', name)}>
-      <bdi dir="ltr">{account?.status.email.address ?? name}</bdi>
-    </A>
-  );
-}
-
-/** Who asks: the address for those who may list accounts. */
-function Person({ name }: { name: string }) {
-  const accounts = kindOf(useConsole().listed, 'Account');
-  return accounts ? <Address accounts={accounts} name={name} /> : <bdi dir="ltr">{name}</bdi>;
-}
 
 /** Who asks for which group, until when. */
 const Asks = ({ request: { spec, status } }: { request: AccessRequest }) => (
