@@ -79,6 +79,12 @@ async function report(
   });
 }
 
+/** Opens the first page, and the list in it. */
+async function openChecklist(person: Person): Promise<void> {
+  await openConsole(service, person);
+  await person.page.locator('.checks-note > summary').click();
+}
+
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true });
 
 /** Makes these the operators: from then on the setting `operators` does not count. */
@@ -98,7 +104,7 @@ const setMembers = (members: string[]): Promise<unknown> =>
 test('a test mail is sent by a button, and the item is done when it was accepted', async () => {
   const person = await arrive();
   const { page } = person;
-  await openConsole(service, person);
+  await openChecklist(person);
   await heading(page, 'Mail Missing').waitFor();
   await page.getByText('has not accepted a mail yet').first().waitFor();
   await page.getByRole('button', { name: 'Send a test mail to me' }).click();
@@ -114,7 +120,7 @@ test('mocked mail is missing, also if mail was accepted before', async () => {
     settings: { 'mock-mail': 'true' },
     lastMailTimestamp: new Date().toISOString(),
   });
-  await openConsole(service, person);
+  await openChecklist(person);
   await heading(page, 'Mail Missing').waitFor();
   await page.getByText('--smtp-url smtps://USER:PASSWORD@mail.example.org').first().waitFor();
 });
@@ -123,36 +129,36 @@ test('a base URL on localhost is missing, and one at https is done', async () =>
   const person = await arrive();
   const { page } = person;
   await report(page, { settings: { 'base-url': 'https://localhost:8443' } });
-  await openConsole(service, person);
+  await openChecklist(person);
   await heading(page, 'Base URL Missing').waitFor();
   await page.getByText('In force: https://localhost:8443.').first().waitFor();
   await page.getByText('--base-url https://id.example.org').first().waitFor();
   await report(page, { settings: { 'base-url': 'https://id.example.org' } });
-  await openConsole(service, person);
+  await openChecklist(person);
   await heading(page, 'Base URL Done').waitFor();
 });
 
 test('operators need a member in the Group, and a passkey of a member', async () => {
   const person = await arrive();
   const { page } = person;
-  await openConsole(service, person);
+  await openChecklist(person);
   await heading(page, 'Operators Missing').waitFor();
   await page.getByText('The group operators has no members.').first().waitFor();
   await setMembers([operatorAddress]);
   const accounts = /\/accounts\?fieldSelector/;
   await page.route(accounts, (route) => route.fulfill({ json: { items: [] } }));
-  await openConsole(service, person);
+  await openChecklist(person);
   await page.getByText('No member of the group operators has a passkey.').first().waitFor();
   await heading(page, 'Operators Missing').waitFor();
   await page.unroute(accounts);
-  await openConsole(service, person);
+  await openChecklist(person);
   await heading(page, 'Operators Done').waitFor();
 });
 
 test('a snapshot is missing until one was saved, and after seven days', async () => {
   const person = await arrive();
   const { page } = person;
-  await openConsole(service, person);
+  await openChecklist(person);
   await heading(page, 'Backup Missing').waitFor();
   await page
     .getByText(/vestibule snapshot save .* --data-dir/)
@@ -161,11 +167,11 @@ test('a snapshot is missing until one was saved, and after seven days', async ()
   expect(await page.getByText('If you back up etcd itself').count()).toBe(0);
   const old = new Date(Date.now() - 8 * 86_400_000).toISOString();
   await report(page, { lastSnapshotTimestamp: old, driver: 'Etcd' });
-  await openConsole(service, person);
+  await openChecklist(person);
   await heading(page, 'Backup Missing').waitFor();
   await page.getByText('If you back up etcd itself').first().waitFor();
   await report(page, { lastSnapshotTimestamp: new Date().toISOString() });
-  await openConsole(service, person);
+  await openChecklist(person);
   await heading(page, 'Backup Done').waitFor();
 });
 
@@ -177,7 +183,7 @@ test('what the caller may not read is not known, and not ready', async () => {
   await page.route(/\/groups\/operators/, (route) =>
     route.fulfill({ status: 403, json: { kind: 'Status', code: 403, reason: 'Forbidden' } }),
   );
-  await openConsole(service, person);
+  await openChecklist(person);
   await heading(page, 'Operators Not known').waitFor();
   expect(await page.getByText('Ready for production').count()).toBe(0);
 });
@@ -213,7 +219,7 @@ test.each([
     const person = await arrive(options);
     const { page } = person;
     await report(page, { driver: 'Etcd' });
-    await openConsole(service, person);
+    await openChecklist(person);
     await page.locator('.checklist .code-block').first().waitFor();
     expect([
       ...(await person.faults()),

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import { HourlyCount, type HourlyCountStatus, hourName } from '../../../kinds/hourly-count.js';
 import { Replica, type ReplicaStatus } from '../../../kinds/replica.js';
 import { toTimestamp } from '../../../registry/schema/timestamp.js';
 import { signIn } from '../../support/people/signin.js';
@@ -12,10 +13,9 @@ let service: TestService;
 let operator: Tab;
 let ada: Tab;
 const arrive = visitors(() => service);
-const hour = (count: (minute: number) => number): number[] =>
-  Array.from({ length: 60 }, (_, minute) => count(minute));
+const hourMs = 3_600_000;
 
-/** Another replica, which counted something and uses other settings. */
+/** Another replica, which uses other settings. */
 const status = (): ReplicaStatus => ({
   release: '0.1.0',
   startTimestamp: toTimestamp(Date.now() - 7_200_000),
@@ -26,13 +26,12 @@ const status = (): ReplicaStatus => ({
   store: { driver: 'Etcd', copies: [{ name: 'etcd-0', bytes: 4_200_000, quotaBytes: 2e9 }] },
   activity: {
     endTimestamp: toTimestamp(Math.floor(Date.now() / 60_000) * 60_000),
-    signIns: hour((minute) => minute % 7),
-    signInsFailed: hour((minute) => Number(minute === 45) * 12),
-    mailsSent: hour((minute) => (minute * 5) % 9),
-    mailsFailed: hour(() => 0),
-    requestsRefused: hour((minute) => Number(minute > 50)),
+    signIns: [],
+    signInsFailed: [],
+    mailsSent: [],
+    mailsFailed: [],
+    requestsRefused: [],
   },
-  refusals: [{ limit: 'mailnetwork', setting: 'limits-mails-per-network', value: '20', count: 31 }],
   settings: [],
   manifests: [
     { file: 'apps.yaml', state: 'Applied', objects: 2, timestamp: '2026-01-01T00:00:00Z' },
@@ -46,35 +45,67 @@ const status = (): ReplicaStatus => ({
   ],
 });
 
+/** Stores what was counted in an hour, `before` hours before the present one. */
+function storeHour(before: number, counts: Partial<Record<keyof HourlyCountStatus, object>>) {
+  const start = (Math.floor(Date.now() / hourMs) - before) * hourMs;
+  const lastTimestamp = toTimestamp(start + 60_000);
+  const lists = Object.fromEntries(
+    ['signIns', 'signInsFailed', 'mails', 'refusedByRule', 'refusedByLimit'].map((list) => [
+      list,
+      Object.entries(counts[list as keyof typeof counts] ?? {}).map(([name, count]) => ({
+        name,
+        count,
+        lastTimestamp,
+      })),
+    ]),
+  ) as unknown as HourlyCountStatus;
+  return service.store.change(service.store.systemCall(), (tx) =>
+    tx.create(HourlyCount, {
+      metadata: { name: hourName(start) },
+      spec: {},
+      status: { ...lists, startTimestamp: toTimestamp(start) },
+    }),
+  );
+}
+
 beforeAll(async () => {
   ({ service, operator } = await startOperated());
   ada = (await signIn(service, 'ada@example.test')).tab;
   await service.store.change(service.store.systemCall(), (tx) =>
     tx.create(Replica, { metadata: { name: 'other' }, spec: {}, status: status() }),
   );
+  await storeHour(2, {
+    signIns: { Passkey: 110, EmailCode: 56 },
+    signInsFailed: { Wrong: 3 },
+    mails: { Sent: 60, Failed: 2 },
+    refusedByRule: { default: 5 },
+    refusedByLimit: { 'limits-mails-per-network': 21 },
+  });
+  await storeHour(30, { signIns: { Passkey: 83 } });
+  await storeHour(5 * 24, { signIns: { EmailLink: 7 } });
 });
 
-test('operators see activity, replicas, store and policy, and the page follows them', async () => {
+test('operators see figures, charts and reasons, and the page follows replicas', async () => {
   const person = await arrive(operator);
   const { page } = person;
   const changes = changesOf(page);
   await openConsole(service, person);
-  const charts = page.getByRole('list', { name: 'The last hour' });
-  await charts.getByRole('heading', { name: 'Failed sign-ins' }).waitFor();
-  const counts = await charts.locator('.figure').allTextContents();
-  expect(counts.map(Number).slice(1, 2)).toEqual([12]);
-  expect(Number(counts[0])).toBeGreaterThanOrEqual(174);
-  const table = charts.getByRole('table', { name: 'Failed sign-ins' });
-  expect(await table.getByRole('cell').allTextContents()).toEqual(['0', '0', '0', '0', '12', '0']);
-  await page.getByRole('heading', { name: 'Refused by limits' }).waitFor();
-  await page.getByText('limits-mails-per-network: 20 · 31').first().waitFor();
+  const chart = page.getByRole('region', { name: 'Sign-ins' });
+  await chart.locator('canvas').waitFor();
+  expect(await chart.locator('.sum').textContent()).toBe(
+    '166 100% more than the day before · 3 failed tries',
+  );
+  await chart.getByRole('row', { name: / 110 56 0$/ }).waitFor();
+  const refused = page.getByRole('region', { name: 'Refused, by reason' });
+  await refused.getByRole('row', { name: /^Mails for one client network .*=20000 21 / }).waitFor();
+  await refused.getByRole('row', { name: /^No rule permits it\. 5 / }).waitFor();
   await page.getByText('Not ready: policy').first().waitFor();
-  await page.getByText('4.2 MB of 2 GB').first().waitFor();
+  await page.getByText('of 2 GB').first().waitFor();
   expect(await page.getByRole('link', { name: 'p-1', exact: true }).getAttribute('href')).toBe(
     '/console/policies/p-1',
   );
   await page.getByText('The same with kubectl').click();
-  await page.getByText('kubectl get replicas.id.vestibule.org -o yaml').first().waitFor();
+  await page.getByText('kubectl get hourlycounts.id.vestibule.org').first().waitFor();
   await service.store.change(service.store.systemCall(), (tx) =>
     tx.update(Replica, 'other', (next) => {
       next.status.failedChecks = ['storage'];
@@ -84,11 +115,50 @@ test('operators see activity, replicas, store and policy, and the page follows t
   expect(changes).toEqual([]);
 });
 
-test('settings are found by any word, with their source', async () => {
+test('the address has the span, and keys and pointer read the bars', async () => {
+  const person = await arrive(operator);
+  const { page } = person;
+  await openConsole(service, person, '?span=7d');
+  const chart = page.getByRole('region', { name: 'Sign-ins' });
+  await chart.locator('canvas').waitFor();
+  expect(await chart.locator('strong').textContent()).toBe('256');
+  await page.getByRole('button', { name: '24 h' }).click();
+  await page.waitForURL(/\/console$/);
+  await chart.getByText('166').waitFor();
+  await page.getByRole('button', { name: '30 d' }).focus();
+  await page.keyboard.press('Shift+Tab');
+  const plot = chart.locator('[tabindex="0"]');
+  await plot.focus();
+  await page.keyboard.press('End');
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ArrowLeft');
+  expect(await plot.locator('.tip dd').allTextContents()).toEqual(['110', '56', '0']);
+  await page.keyboard.press('Escape');
+  expect(await plot.locator('.tip').count()).toBe(0);
+  const box = (await plot.boundingBox())!;
+  await page.mouse.move(box.x + box.width - 20, box.y + 20);
+  await plot.locator('.tip').waitFor();
+  expect(await person.faults()).toEqual([]);
+});
+
+test('what waits has its way to be done, and a reason leads to who was refused', async () => {
   const person = await arrive(operator);
   const { page } = person;
   await openConsole(service, person);
-  await page.getByRole('link', { name: 'Show settings and their source' }).click();
+  const waiting = page.getByRole('region', { name: 'Waits for you' });
+  await waiting.getByText('2 mails not sent').waitFor();
+  await page.getByRole('link', { name: 'See who' }).click();
+  await page.waitForURL(/decisions\?rule=default&result=refused&days=1$/);
+  await page.goBack();
+  const refused = page.getByRole('region', { name: 'Refused, by reason' });
+  await refused.getByRole('link', { name: 'Show setting', exact: true }).click();
+  await page.getByRole('row', { name: /^limits-mails-per-network / }).waitFor();
+});
+
+test('settings are found by any word, with their source', async () => {
+  const person = await arrive(operator);
+  const { page } = person;
+  await openConsole(service, person, '/settings');
   await page.getByRole('row', { name: /^base-url / }).waitFor();
   await page.getByRole('searchbox').fill('limit-factor');
   await page.getByRole('row', { name: /^limit-factor 1000\b.* Flag / }).waitFor();
@@ -97,8 +167,6 @@ test('settings are found by any word, with their source', async () => {
   const manifests = page.getByRole('region', { name: 'Manifests' });
   await manifests.getByRole('row', { name: /^apps.yaml Applied 2 .* None$/ }).waitFor();
   await manifests.getByRole('row', { name: /^broken.yaml Not applied 1 .*displayName/ }).waitFor();
-  await page.getByRole('link', { name: 'Overview' }).click();
-  await page.getByRole('list', { name: 'The last hour' }).waitFor();
 });
 
 test('other people see neither', async () => {
@@ -106,7 +174,7 @@ test('other people see neither', async () => {
   const { page } = person;
   await openConsole(service, person);
   await page.getByRole('main').getByRole('link', { name: 'All kinds' }).waitFor();
-  expect(await page.getByText('The last hour').count()).toBe(0);
+  expect(await page.getByRole('heading', { name: 'Waits for you' }).count()).toBe(0);
   await openConsole(service, person, '/settings');
   await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
 });
@@ -121,9 +189,9 @@ test.each([
     const person = await arrive(operator, options);
     const { page } = person;
     const faults: string[] = [];
-    for (const path of ['', '/settings']) {
+    for (const path of ['', '?span=30d', '/settings']) {
       await openConsole(service, person, path);
-      await page.locator('.charts, tbody').first().waitFor();
+      await page.locator('canvas, tbody').first().waitFor();
       for (const one of [
         ...(await person.faults()),
         ...(await overflows(page, 320)),

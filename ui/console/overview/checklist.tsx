@@ -191,36 +191,39 @@ function BackupItem({ replicas }: ItemProps) {
   );
 }
 
-/** What is missing for production; one line when nothing is. */
+const findings: readonly (readonly [ItemName, (replicas: readonly Replica[]) => Finding])[] = [
+  ['url', baseURLFinding],
+  ['mail', mailFinding],
+  ['backup', (replicas) => backupFinding(replicas, now())],
+];
+
+/** What is missing for production in a line that opens; it says so when nothing is. */
 export function Checklist({ replicas }: ItemProps) {
   const operators = useOperatorsState();
   if (operators === 'Loading') return <Loading />;
-  const isReady =
-    operators === 'Done' &&
-    [baseURLFinding(replicas), mailFinding(replicas), backupFinding(replicas, now())].every(
-      ({ isDone }) => isDone,
-    );
-  const items = (
-    <ul class="rows checklist">
-      <BaseURLItem replicas={replicas} />
-      <MailItem replicas={replicas} />
-      <OperatorsItem state={operators} />
-      <BackupItem replicas={replicas} />
-    </ul>
-  );
+  const missing = findings.filter(([, finding]) => !finding(replicas).isDone).map(([name]) => name);
+  if (operators !== 'Done') missing.push('operators');
   return (
-    <section aria-labelledby="checklist">
-      {isReady ? (
-        <details>
-          <summary id="checklist">{t('console.check.ready')}</summary>
-          {items}
-        </details>
-      ) : (
-        <>
-          <h2 id="checklist">{t('console.check.title')}</h2>
-          {items}
-        </>
-      )}
-    </section>
+    <details class={missing.length > 0 ? 'checks-note warn' : 'checks-note'}>
+      <summary>
+        {missing.length === 0 ? (
+          t('console.check.ready')
+        ) : (
+          <>
+            <strong>
+              {t('overview.missing', { count: missing.length, all: findings.length + 1 })}
+            </strong>{' '}
+            <span>{missing.map((name) => t(`console.check.${name}`)).join(' · ')}</span>
+            <span class="button small">{t('overview.how')}</span>
+          </>
+        )}
+      </summary>
+      <ul class="rows checklist">
+        <BaseURLItem replicas={replicas} />
+        <MailItem replicas={replicas} />
+        <OperatorsItem state={operators} />
+        <BackupItem replicas={replicas} />
+      </ul>
+    </details>
   );
 }

@@ -1,200 +1,197 @@
-import type { Replica } from '../../api.js';
-import { useCollection } from '../../base/api/collection.js';
-import { locale } from '../../base/text/i18n.js';
+import { useEffect } from 'preact/hooks';
+import type { HourlyCount, Policy, Replica } from '../../api.js';
+import { call } from '../../base/api/api.js';
+import { now } from '../../base/api/clock.js';
+import { readAll, useCollection } from '../../base/api/collection.js';
+import { useRead } from '../../base/api/use-read.js';
+import { addMessages, locale } from '../../base/text/i18n.js';
 import { t } from '../../base/text/message.js';
-import type { MessageID } from '../../messages/catalog.js';
+import messages from '../../messages/en/overview.json';
 import { Checklist } from './checklist.js';
+import { useConsole } from '../base/console-context.js';
+import { kindOf } from '../base/discovery.js';
 import type { Kind } from '../base/kind.js';
-import { listCommand } from '../base/kubectl.js';
-import { A, Age, English, Failure, Kubectl, Loading, Part } from '../base/parts.js';
-import { refusalsOf, seriesOf, sum, tenMinutes, type CountName, type Series } from './replica.js';
-import { pathTo } from '../base/route.js';
+import { listCommand, objectPath } from '../base/kubectl.js';
+import { A, Failure, Kubectl, Loading } from '../base/parts.js';
+import { navigate, pathTo, useRoute } from '../base/route.js';
+import {
+  barsOf,
+  changeOf,
+  countsOf,
+  hoursOf,
+  reasonsOf,
+  spanOf,
+  spans,
+  totalOf,
+  type Counted,
+  type Span,
+} from './hours.js';
+import { HoursChart } from './hours-chart.js';
+import { Refused } from './refused.js';
+import { StateFigures } from './state-figures.js';
+import { Waiting } from './waiting.js';
 
-const charts: readonly { name: CountName; title: MessageID; isBad?: boolean }[] = [
-  { name: 'signIns', title: 'console.state.signins' },
-  { name: 'signInsFailed', title: 'console.state.signins.failed', isBad: true },
-  { name: 'requestsRefused', title: 'console.state.refused', isBad: true },
-  { name: 'mailsSent', title: 'console.state.mails' },
-  { name: 'mailsFailed', title: 'console.state.mails.failed', isBad: true },
-];
+addMessages(messages);
 
-const number = (count: number): string => new Intl.NumberFormat(locale()).format(count);
-const clockTime = (at: number): string =>
-  new Intl.DateTimeFormat(locale(), { timeStyle: 'short' }).format(at);
+/** How often counts are read again, in ms: replicas add to them each minute. */
+const refreshMs = 60_000;
+const pageSize = 500;
 
-/** Returns a size in bytes in words, such as 4.1 MB. */
-function bytesText(bytes: number): string {
-  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
-  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), units.length - 1);
-  return new Intl.NumberFormat(locale(), {
-    style: 'unit',
-    unit: units[power]!,
-    maximumFractionDigits: 1,
-  }).format(bytes / 1000 ** power);
+const passkey: Counted = { list: 'signIns', names: ['Passkey'] };
+const code: Counted = { list: 'signIns', names: ['EmailCode'] };
+const link: Counted = { list: 'signIns', names: ['EmailLink'] };
+const email: Counted = { list: 'signIns', names: ['EmailCode', 'EmailLink'] };
+const signIns: Counted = { list: 'signIns' };
+const failed: Counted = { list: 'signInsFailed' };
+const byRule: Counted = { list: 'refusedByRule' };
+const byLimit: Counted = { list: 'refusedByLimit' };
+const sent: Counted = { list: 'mails', names: ['Sent', 'Kept'] };
+const mails: Counted = { list: 'mails' };
+
+/** The counts of the hours that a span needs, and the span: the former one until they are read. */
+interface ReadHours {
+  readonly hours: readonly HourlyCount[];
+  readonly span: Span;
 }
 
-/** A bar for each minute; what it shows is in the table beside it. */
-function Bars({ counts, isBad }: { counts: readonly number[]; isBad: boolean }) {
-  const most = Math.max(1, ...counts);
-  return (
-    <svg
-      class={isBad ? 'bars bad' : 'bars'}
-      viewBox={`0 0 ${counts.length * 4} 40`}
-      preserveAspectRatio="none"
-      aria-hidden="true"
-    >
-      {counts.map((count, i) => {
-        const height = count && Math.max(2, (count / most) * 39);
-        return count > 0 && <rect x={i * 4} y={39 - height} width="3" height={height} />;
-      })}
-      <rect class="axis" x="0" y="39" width={counts.length * 4} height="1" />
-    </svg>
-  );
+/** Reads the counts that a span needs, again each minute while the page is seen. */
+function useHours(kind: Kind | undefined, span: Span) {
+  const wanted = hoursOf(span);
+  const query = { orderBy: 'status.startTimestamp', limit: String(Math.min(wanted, pageSize)) };
+  const pages = Math.ceil(wanted / pageSize);
+  const readHours = async (path: string): Promise<ReadHours> => {
+    const { items } = await readAll<HourlyCount>(path, query, pages);
+    return { hours: items, span };
+  };
+  const read = useRead(kind && (() => readHours(kind.path)), [kind?.path, span]);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') read.reload();
+    }, refreshMs);
+    return () => clearInterval(timer);
+  }, []);
+  return read;
 }
 
-const Figures = ({ series, title }: { series: Series; title: string }) => (
-  <table class="quiet">
-    <caption>{title}</caption>
-    <tbody>
-      {tenMinutes(series).map(({ begin, count }) => (
-        <tr>
-          <th scope="row">{clockTime(begin)}</th>
-          <td>{number(count)}</td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
-);
-
-const Charts = ({ replicas }: { replicas: readonly Replica[] }) => (
-  <ul class="charts" aria-label={t('console.state.hour')}>
-    {charts.map(({ name, title, isBad = false }) => {
-      const series = seriesOf(replicas, name);
-      return (
-        <li key={name}>
-          <h3>{t(title)}</h3>
-          <p class="figure">{number(sum(series.counts))}</p>
-          <Bars counts={series.counts} isBad={isBad} />
-          <Figures series={series} title={t(title)} />
-        </li>
-      );
-    })}
-  </ul>
-);
-
-/** What limits refused in the last hour, added up over replicas, each with its setting. */
-function Refusals({ replicas }: { replicas: readonly Replica[] }) {
-  const refusals = refusalsOf(replicas);
-  return (
-    refusals.length > 0 && (
-      <Part id="limits" title={t('console.state.limits')}>
-        <ul class="plain">
-          {refusals.map(({ limit, setting = limit, value, count }) => (
-            <li key={limit}>
-              <English>{value === undefined ? setting : `${setting}: ${value}`}</English> ·{' '}
-              {number(count)}
-            </li>
-          ))}
-        </ul>
-      </Part>
-    )
-  );
-}
-
-function ReplicaItem({ kind, replica }: { kind: Kind; replica: Replica }) {
-  const { metadata, status } = replica;
-  return (
-    <li>
-      <h3>
-        <A to={pathTo(kind.resource, metadata.name)}>
-          <bdi dir="ltr">{metadata.name}</bdi>
-        </A>
-      </h3>
-      {status.ready ? (
-        <p>{t('console.state.ready')}</p>
-      ) : (
-        <p class="fault">
-          {t('console.state.unready', { checks: status.failedChecks.join(', ') })}
-        </p>
-      )}
-      <p class="hint">
-        {t('console.state.running')} <Age of={status.startTimestamp} /> ·{' '}
-        <bdi dir="ltr">{status.release}</bdi>
-      </p>
-    </li>
-  );
-}
-
-/** The copies of the store, each once although every replica reports them. */
-function Store({ replicas }: { replicas: readonly Replica[] }) {
-  const copies = new Map(
-    replicas.flatMap(({ status }) => status.store.copies.map((copy) => [copy.name, copy] as const)),
-  );
-  return (
-    <ul class="plain">
-      {[...copies.values()].map(({ name, bytes, quotaBytes }) => (
-        <li key={name}>
-          <English>{name}</English>:{' '}
-          {quotaBytes === undefined
-            ? bytesText(bytes)
-            : t('console.state.quota', { size: bytesText(bytes), quota: bytesText(quotaBytes) })}
-        </li>
-      ))}
-      {copies.size === 0 && <li>{t('console.state.nosize')}</li>}
-    </ul>
-  );
-}
-
-/** The policies that replicas use: one, except while a new one is put in force. */
-const Policies = ({ replicas }: { replicas: readonly Replica[] }) => (
-  <ul class="plain">
-    {[...new Set(replicas.flatMap(({ status }) => status.policy ?? []))].map((name) => (
-      <li key={name}>
-        <A to={pathTo('policies', name)}>
-          <bdi dir="ltr">{name}</bdi>
-        </A>
-      </li>
+/** Chooses the span; the address has it, so that a link can be shared. */
+const SpanSwitch = ({ span }: { span: Span }) => (
+  <div class="segments" role="group" aria-label={t('overview.span')}>
+    {spans.map((one) => (
+      <button
+        key={one}
+        type="button"
+        aria-pressed={one === span}
+        onClick={() => navigate(one === spans[0] ? location.pathname : `?span=${one}`, true)}
+      >
+        {t(`overview.span.${one}`)}
+      </button>
     ))}
-  </ul>
+  </div>
 );
 
-/** What the service does and how it is: what is missing, its activity, replicas, store and policy. */
+const percent = (part: number): string =>
+  new Intl.NumberFormat(locale(), { style: 'percent', maximumFractionDigits: 0 }).format(part);
+
+/** Says how sign-ins compare with the same time before, and how many failed. */
+function signInsNote(hours: readonly HourlyCount[], span: Span, bars: readonly number[]): string {
+  const change = changeOf(hours, span, signIns, now());
+  const more = change !== undefined && change < 0 ? 'fewer' : 'more';
+  const before = span === '7d' ? 'week' : 'day';
+  return [
+    change !== undefined && t(`overview.${more}.${before}`, { percent: percent(Math.abs(change)) }),
+    t('overview.failed', { count: totalOf(hours, bars, failed) }),
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+function Charts({ hours, span }: { hours: readonly HourlyCount[]; span: Span }) {
+  const bars = barsOf(span, now());
+  const line = (label: string, counted: Counted) => ({
+    label,
+    counts: countsOf(hours, bars, counted),
+  });
+  const lines = {
+    passkey: line(t('overview.passkey'), passkey),
+    code: line(t('overview.code'), code),
+    link: line(t('overview.link'), link),
+    rule: line(t('overview.byrule'), byRule),
+    limit: line(t('overview.bylimit'), byLimit),
+  };
+  return (
+    <div class="charts">
+      <HoursChart
+        title={t('console.state.signins')}
+        look="signins"
+        span={span}
+        bars={bars}
+        lower={lines.passkey}
+        upper={line(t('overview.email'), email)}
+        lines={[lines.passkey, lines.code, lines.link]}
+        note={signInsNote(hours, span, bars)}
+        none={t('overview.signins.none')}
+      />
+      <HoursChart
+        title={t('overview.refused')}
+        look="refused"
+        span={span}
+        bars={bars}
+        lower={lines.rule}
+        upper={lines.limit}
+        lines={[lines.rule, lines.limit]}
+        note={t('overview.refused.note')}
+        none={t('overview.refused.none')}
+      />
+    </div>
+  );
+}
+
+/** Reads the Policy that the replicas use. */
+function usePolicy(replicas: readonly Replica[] | undefined): Policy | undefined {
+  const kind = kindOf(useConsole().kinds, 'Policy');
+  const name = replicas?.find(({ status }) => status.policy)?.status.policy;
+  return useRead(
+    kind && name !== undefined ? () => call<Policy>('GET', objectPath(kind, name)) : undefined,
+    [name],
+  ).value;
+}
+
+/** What the service does and how it is: figures, what is missing, counts by hour, what waits. */
 export function ServiceState({ kind }: { kind: Kind }) {
+  const wanted = spanOf(useRoute().query);
   const { items, failure, reload } = useCollection<Replica>(kind.path);
+  const counts = kindOf(useConsole().listed, 'HourlyCount');
+  const read = useHours(counts, wanted);
+  const policy = usePolicy(items);
   if (!items) return failure ? <Failure failure={failure} retry={reload} /> : <Loading />;
   if (items.length === 0) return <p class="lead">{t('console.state.none')}</p>;
+  const { hours, span } = read.value ?? { hours: [], span: wanted };
+  const bars = barsOf(span, now());
+  const sentCount = totalOf(hours, bars, sent);
+  const failedMails = totalOf(hours, bars, mails) - sentCount;
   return (
-    <>
+    <div class="overview">
+      <SpanSwitch span={wanted} />
       {failure && <Failure failure={failure} retry={reload} />}
+      <StateFigures
+        replicas={items}
+        mails={read.value && { sent: sentCount, failed: failedMails }}
+        policy={policy}
+      />
       <Checklist replicas={items} />
-      <Part id="hour" title={t('console.state.hour')}>
-        <Charts replicas={items} />
-      </Part>
-      <Refusals replicas={items} />
-      <Part id="replicas" title={t('console.state.replicas')}>
-        <ul class="tiles">
-          {items.map((replica) => (
-            <ReplicaItem key={replica.metadata.name} kind={kind} replica={replica} />
-          ))}
-        </ul>
-      </Part>
-      <section class="pair">
-        <div>
-          <h2>{t('console.state.store')}</h2>
-          <Store replicas={items} />
-        </div>
-        <div>
-          <h2>{t('console.state.policy')}</h2>
-          <Policies replicas={items} />
-        </div>
-        <div>
-          <h2>{t('console.settings')}</h2>
-          <p>
-            <A to={pathTo('settings')}>{t('console.settings.link')}</A>
-          </p>
-        </div>
-      </section>
-      <Kubectl command={`${listCommand(kind, {})} -o yaml`} />
-    </>
+      {read.failure && <Failure failure={read.failure} retry={read.reload} />}
+      {!counts && <p class="hint">{t('overview.unseen')}</p>}
+      {read.value && <Charts hours={hours} span={span} />}
+      <div class="lists">
+        {read.value && (
+          <Refused reasons={reasonsOf(hours, bars)} span={span} replicas={items} policy={policy} />
+        )}
+        <Waiting failedMails={failedMails} />
+      </div>
+      <p class="hint">
+        <A to={pathTo('settings')}>{t('console.settings.link')}</A>
+      </p>
+      {counts && <Kubectl command={listCommand(counts, {})} />}
+    </div>
   );
 }

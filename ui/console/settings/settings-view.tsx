@@ -87,11 +87,11 @@ function ChangeLink({ kind }: { kind: Kind }) {
   return <A to={pathTo(kind.resource, 'default', 'edit')}>{t('console.settings.change')}</A>;
 }
 
-/** The settings in force with their source. */
-export function SettingsView({ kind }: { kind: Kind }) {
+/** The settings in force with their source; `find` in the address searches them. */
+export function SettingsView({ kind, query }: { kind: Kind; query: URLSearchParams }) {
   const { items, failure, reload } = useCollection<Replica>(kind.path);
   const changeable = kindOf(useConsole().listed, 'Settings');
-  const [typed, setTyped] = useState('');
+  const [typed, setTyped] = useState(query.get('find') ?? '');
   const found = settingsOf(items ?? []).filter((setting) =>
     matches(setting, typed.trim().toLowerCase()),
   );
