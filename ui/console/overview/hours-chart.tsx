@@ -96,45 +96,77 @@ function useLook(place: { readonly current: HTMLElement | null }): string {
   return look;
 }
 
-/** The bars, with what each says on hover, focus and touch. */
-function Plot({ title, look, span, bars, lower, upper, lines }: Props) {
-  const place = useRef<HTMLDivElement>(null);
+const isRightToLeft = (): boolean => document.documentElement.dir === 'rtl';
+
+/** Draws the bars again when what they show or their look changes; undefined until they are. */
+function useBars(
+  place: { readonly current: HTMLElement | null },
+  { span, bars, lower, upper }: Props,
+): { readonly current: Bars | undefined } {
   const drawn = useRef<Bars>(undefined);
   const { loaded } = useLazy(barsChunk);
-  const seen = useLook(place);
-  const [bar, setBar] = useState<number>();
-  const isRightToLeft = document.documentElement.dir === 'rtl';
+  const look = useLook(place);
   const steps = stepsOf(Math.max(...lower.counts.map((count, i) => count + upper.counts[i]!)));
   useEffect(() => {
-    if (!loaded || !seen) return undefined;
-    const isNarrow = place.current!.clientWidth < 420;
+    if (!loaded || !look) return undefined;
     drawn.current = loaded.drawBars(place.current!, {
       lower: lower.counts,
       upper: upper.counts,
-      ...ticksOf(span, bars, isNarrow),
+      ...ticksOf(span, bars, place.current!.clientWidth < 420),
       steps,
       stepTexts: steps.map(number),
-      isRightToLeft,
+      isRightToLeft: isRightToLeft(),
     });
     return () => drawn.current?.destroy();
-  }, [loaded, seen, JSON.stringify([lower.counts, upper.counts, bars]), locale()]);
-  const textOf = (at: number): string =>
-    [
-      barText(span, bars, at),
-      ...lines.map(({ label, counts }) => `${label}: ${number(counts[at]!)}`),
-    ].join(', ');
+  }, [loaded, look, JSON.stringify([lower.counts, upper.counts, bars]), locale()]);
+  return drawn;
+}
+
+/** Returns the bar that a key leads to, from the last one if there is none. */
+function barAfter(key: string, bar: number | undefined, count: number): number | undefined {
+  const last = count - 1;
+  const step = isRightToLeft() ? -1 : 1;
+  const steps: Readonly<Partial<Record<string, number>>> = {
+    ArrowRight: (bar ?? last) + step,
+    ArrowLeft: (bar ?? last) - step,
+    Home: 0,
+    End: last,
+  };
+  const to = steps[key];
+  return to === undefined ? undefined : Math.min(last, Math.max(0, to));
+}
+
+/** What a bar says, above it. */
+function Tip({ span, bars, lines, bar, center }: Props & { bar: number; center: number }) {
+  return (
+    <div class="tip" aria-hidden="true" style={{ left: `clamp(5rem, ${center}px, 100% - 5rem)` }}>
+      <p>{barText(span, bars, bar)}</p>
+      <dl>
+        {lines.map(({ label, counts }) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{number(counts[bar]!)}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+/** The bars, with what each says on hover, focus and touch. */
+function Plot(props: Props) {
+  const { title, span, bars, lines } = props;
+  const place = useRef<HTMLDivElement>(null);
+  const drawn = useBars(place, props);
+  const [bar, setBar] = useState<number>();
   const show = (at: number): void => {
-    const next = Math.min(bars.length - 1, Math.max(0, at));
-    setBar(next);
-    announce(textOf(next));
+    setBar(at);
+    const counts = lines.map((line) => `${line.label}: ${number(line.counts[at]!)}`);
+    announce([barText(span, bars, at), ...counts].join(', '));
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    const forward = isRightToLeft ? 'ArrowLeft' : 'ArrowRight';
-    const back = isRightToLeft ? 'ArrowRight' : 'ArrowLeft';
-    const current = bar ?? bars.length - 1;
-    const to = { [forward]: current + 1, [back]: current - 1, Home: 0, End: bars.length - 1 };
-    const next = (to as Partial<Record<string, number>>)[event.key];
     if (event.key === 'Escape') setBar(undefined);
+    const next = barAfter(event.key, bar, bars.length);
     if (next === undefined) return;
     event.preventDefault();
     show(next);
@@ -144,9 +176,9 @@ function Plot({ title, look, span, bars, lower, upper, lines }: Props) {
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the table says the same
     <div
-      class={`plot ${look}`}
+      class="plot"
       role="group"
-      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- arrow keys show each bar
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- arrow keys read each bar
       tabIndex={0}
       aria-label={t('overview.chart', { title })}
       onKeyDown={onKeyDown}
@@ -160,23 +192,7 @@ function Plot({ title, look, span, bars, lower, upper, lines }: Props) {
         <div class="column" style={{ left: `${column.left}px`, width: `${column.width}px` }} />
       )}
       <div class="canvas" ref={place} aria-hidden="true" />
-      {column && (
-        <div
-          class="tip"
-          aria-hidden="true"
-          style={{ left: `clamp(5rem, ${column.left + column.width / 2}px, 100% - 5rem)` }}
-        >
-          <p>{barText(span, bars, bar!)}</p>
-          <dl>
-            {lines.map(({ label, counts }) => (
-              <div key={label}>
-                <dt>{label}</dt>
-                <dd>{number(counts[bar!]!)}</dd>
-              </div>
-            ))}
-          </dl>
-        </div>
-      )}
+      {column && <Tip {...props} bar={bar!} center={column.left + column.width / 2} />}
     </div>
   );
 }
