@@ -37,7 +37,6 @@ const max = {
   'console (people)': 4_000,
   'console (apps)': 6_400,
   'console (later)': 10_800,
-  'console (overview)': 9_000,
   'console (charts)': 25_000,
   'console (editor)': 110_000,
   'console (import)': 20_000,
@@ -63,7 +62,6 @@ const own = new Map([
   ['account/sections/apps.tsx', 'apps'],
   ['console/people/people-import.tsx', 'import'],
   ['console/policy/policy-editor.ts', 'editor'],
-  ['console/overview/service-state.tsx', 'overview'],
   ['console/overview/bars.ts', 'charts'],
 ]);
 

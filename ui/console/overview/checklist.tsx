@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Replica } from '../../api.js';
 import { call } from '../../base/api/api.js';
 import { Button } from '../../base/button.js';
+import { Icon } from '../../base/frame/icon.js';
 import { now } from '../../base/api/clock.js';
 import { addMessages } from '../../base/text/i18n.js';
 import { announce } from '../../base/live-region.js';
@@ -206,6 +207,7 @@ export function Checklist({ replicas }: ItemProps) {
   return (
     <details class={missing.length > 0 ? 'checks-note warn' : 'checks-note'}>
       <summary>
+        <Icon of={missing.length === 0 ? 'circle-check' : 'triangle-alert'} />
         {missing.length === 0 ? (
           t('console.check.ready')
         ) : (

@@ -12,8 +12,8 @@ import { useConsole } from '../base/console-context.js';
 import { kindOf } from '../base/discovery.js';
 import type { Kind } from '../base/kind.js';
 import { listCommand, objectPath } from '../base/kubectl.js';
-import { A, Failure, Kubectl, Loading } from '../base/parts.js';
-import { navigate, pathTo, useRoute } from '../base/route.js';
+import { Failure, Kubectl, Loading } from '../base/parts.js';
+import { useRoute } from '../base/route.js';
 import {
   barsOf,
   changeOf,
@@ -21,7 +21,6 @@ import {
   hoursOf,
   reasonsOf,
   spanOf,
-  spans,
   totalOf,
   type Counted,
   type Span,
@@ -73,22 +72,6 @@ function useHours(kind: Kind | undefined, span: Span) {
   return read;
 }
 
-/** Chooses the span; the address has it, so that a link can be shared. */
-const SpanSwitch = ({ span }: { span: Span }) => (
-  <div class="segments" role="group" aria-label={t('overview.span')}>
-    {spans.map((one) => (
-      <button
-        key={one}
-        type="button"
-        aria-pressed={one === span}
-        onClick={() => navigate(one === spans[0] ? location.pathname : `?span=${one}`, true)}
-      >
-        {t(`overview.span.${one}`)}
-      </button>
-    ))}
-  </div>
-);
-
 const percent = (part: number): string =>
   new Intl.NumberFormat(locale(), { style: 'percent', maximumFractionDigits: 0 }).format(part);
 
@@ -119,7 +102,7 @@ function Charts({ hours, span }: { hours: readonly HourlyCount[]; span: Span }) 
     limit: line(t('overview.bylimit'), byLimit),
   };
   return (
-    <div class="charts">
+    <div class="columns">
       <HoursChart
         title={t('console.state.signins')}
         look="signins"
@@ -171,7 +154,6 @@ export function ServiceState({ kind }: { kind: Kind }) {
   const failedMails = totalOf(hours, bars, mails) - sentCount;
   return (
     <div class="overview">
-      <SpanSwitch span={wanted} />
       {failure && <Failure failure={failure} retry={reload} />}
       <StateFigures
         replicas={items}
@@ -188,9 +170,6 @@ export function ServiceState({ kind }: { kind: Kind }) {
         )}
         <Waiting failedMails={failedMails} />
       </div>
-      <p class="hint">
-        <A to={pathTo('settings')}>{t('console.settings.link')}</A>
-      </p>
       {counts && <Kubectl command={listCommand(counts, {})} />}
     </div>
   );

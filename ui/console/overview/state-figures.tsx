@@ -26,7 +26,7 @@ function bytesText(bytes: number): string {
 interface FigureProps {
   title: MessageID;
   /** A state that the figure stands for; it has a shape beside its colour. */
-  state?: 'ok' | 'warn' | undefined;
+  state?: 'ok' | 'warn square' | undefined;
   hint: ComponentChildren;
   children: ComponentChildren;
 }
@@ -34,7 +34,7 @@ interface FigureProps {
 const Figure = ({ title, state, hint, children }: FigureProps) => (
   <div>
     <dt>{t(title)}</dt>
-    <dd class={state}>{children}</dd>
+    <dd>{state ? <span class={`state ${state}`}>{children}</span> : children}</dd>
     <dd class="hint">{hint}</dd>
   </div>
 );
@@ -49,7 +49,7 @@ function Service({ replicas }: { replicas: readonly Replica[] }) {
   return (
     <Figure
       title="overview.service"
-      state={unready.length > 0 ? 'warn' : 'ok'}
+      state={unready.length > 0 ? 'warn square' : 'ok'}
       hint={<A to={pathTo('replicas')}>{words}</A>}
     >
       {unready.length > 0
@@ -68,7 +68,7 @@ function Store({ replicas }: { replicas: readonly Replica[] }) {
   return (
     <Figure
       title="console.state.store"
-      state={isFull ? 'warn' : undefined}
+      state={isFull ? 'warn square' : undefined}
       hint={
         quotaBytes === undefined
           ? replicas[0]?.status.store.driver
@@ -88,7 +88,7 @@ interface Mails {
 const Mail = ({ replicas, mails }: { replicas: readonly Replica[]; mails: Mails | undefined }) => (
   <Figure
     title="console.check.mail"
-    state={mails && mails.failed > 0 ? 'warn' : undefined}
+    state={mails && mails.failed > 0 ? 'warn square' : undefined}
     hint={
       isMailMocked(replicas)
         ? t('overview.mail.mocked')
@@ -104,7 +104,7 @@ function Backup({ replicas }: { replicas: readonly Replica[] }) {
   return (
     <Figure
       title="console.check.backup"
-      state={isDone ? undefined : 'warn'}
+      state={isDone ? undefined : 'warn square'}
       hint={last === undefined ? t('overview.backup.none') : formatDateTime(last)}
     >
       {last === undefined ? t('console.none') : ago(last)}

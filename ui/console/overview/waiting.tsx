@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { AccessRequest } from '../../api.js';
 import { useCollection } from '../../base/api/collection.js';
+import { Icon, type IconName } from '../../base/frame/icon.js';
 import { format, t } from '../../base/text/message.js';
 import { Person } from '../access/person.js';
 import { useConsole } from '../base/console-context.js';
@@ -13,17 +14,17 @@ import { ago } from './ago.js';
 /** How many requests are shown; the list of all of them is one link away. */
 const shown = 5;
 
-/** Something that an operator should do, when it came, and the way to do it. */
-const Item = ({
-  hint,
-  act,
-  children,
-}: {
+interface ItemProps {
+  icon: IconName;
   hint?: string;
-  act?: ComponentChildren;
+  act: ComponentChildren;
   children: ComponentChildren;
-}) => (
+}
+
+/** Something that an operator should do, when it came, and the way to do it. */
+const Item = ({ icon, hint, act, children }: ItemProps) => (
   <li>
+    <Icon of={icon} />
     <div>
       <p>{children}</p>
       {hint !== undefined && <p class="hint">{hint}</p>}
@@ -45,6 +46,7 @@ const Requests = ({ kind, requests }: { kind: Kind; requests: readonly AccessReq
     {requests.slice(0, shown).map(({ metadata, spec, status }) => (
       <Item
         key={metadata.name}
+        icon="inbox"
         hint={ago(metadata.creationTimestamp)}
         act={
           <A look="button small" to={pathTo(kind.resource, metadata.name)}>
@@ -60,6 +62,7 @@ const Requests = ({ kind, requests }: { kind: Kind; requests: readonly AccessReq
     ))}
     {requests.length > shown && (
       <Item
+        icon="inbox"
         act={
           <A look="button small" to={pathTo(kind.resource)}>
             {t('overview.see')}
@@ -88,6 +91,7 @@ export function Waiting({ failedMails }: { failedMails: number }) {
         {kind && <Requests kind={kind} requests={requests} />}
         {failedMails > 0 && (
           <Item
+            icon="mail"
             act={
               <A look="button small" to={`${pathTo('settings')}?find=smtp`}>
                 {t('overview.setting')}
