@@ -80,11 +80,8 @@ export function openPolicyAuthorizer(
     warnings: readonly PolicyFault[],
   ): Promise<void> => {
     logWarnings(log, policy, warnings);
-    if (policy.spec.mode === 'Shadow') {
-      await shadow.apply(policy);
-    } else {
-      await controller.waitUntilActive(policy);
-    }
+    const isShadow = policy.spec.mode === 'Shadow';
+    await (isShadow ? shadow.apply(policy) : controller.waitUntilActive(policy));
   };
   let entities: EntitySource | undefined;
   return {
