@@ -29,7 +29,7 @@ const max = {
   'policy (later)': 4_000,
   'policy (decisions)': 5_000,
   recovery: 16_000,
-  console: 34_500,
+  console: 33_000,
   'console (edit)': 7_000,
   'console (access)': 2_000,
   'console (report)': 2_500,

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Policy, Replica } from '../../api.js';
 import { now } from '../../base/api/clock.js';
+import { Lazy, useLazy } from '../../base/api/lazy.js';
 import { Button } from '../../base/button.js';
 import { locale } from '../../base/text/i18n.js';
 import { Text, t } from '../../base/text/message.js';
@@ -11,7 +12,6 @@ import { useConsole } from '../base/console-context.js';
 import { kindOf } from '../base/discovery.js';
 import { A, English } from '../base/parts.js';
 import { pathTo } from '../base/route.js';
-import knownSettings from '../settings/known-settings.json' with { type: 'json' };
 import { settingOf } from './checklist-rules.js';
 import type { Reason, Span } from './hours.js';
 
@@ -20,9 +20,13 @@ interface Known {
   readonly policy: Policy | undefined;
 }
 
-const settings: Readonly<
-  Record<string, { readonly description: string; readonly value?: string }>
-> = knownSettings;
+/** What each setting is, in English, and its default if every process has the same. */
+type Settings = Readonly<Record<string, { readonly description: string; readonly value?: string }>>;
+
+/** The descriptions are long, and needed only where a limit refused something. */
+const settingsChunk = new Lazy<{ readonly default: Settings }>(
+  () => import('../settings/known-settings.json'),
+);
 
 /** How many reasons are shown at first. */
 const shownAtFirst = 4;
@@ -56,7 +60,7 @@ function RuleWords({ name, policy }: { name: string; policy: Policy | undefined 
 
 /** A limit by what it counts, and its setting with the value in force. */
 function LimitWords({ name, replicas }: { name: string; replicas: readonly Replica[] }) {
-  const known = settings[name];
+  const known = useLazy(settingsChunk).loaded?.default[name];
   const set = replicas.map((replica) => settingOf(replica, name)?.value);
   const value = set.find((one) => one !== undefined) ?? known?.value;
   const [what] = known?.description.split('. From ') ?? [];
@@ -75,7 +79,7 @@ function LimitWords({ name, replicas }: { name: string; replicas: readonly Repli
 function Act({ reason: { by, name }, span }: { reason: Reason; span: Span }) {
   const { listed } = useConsole();
   if (by === 'limit') {
-    if (!settings[name] || !kindOf(listed, 'Replica')) return null;
+    if (!name.startsWith('limits-') || !kindOf(listed, 'Replica')) return null;
     const query = new URLSearchParams({ find: name });
     return (
       <A look="button small" to={`${pathTo('settings')}?${query}`}>
