@@ -110,7 +110,11 @@ export function drawBars(place: HTMLElement, content: BarsContent): Bars {
       series: seriesOf(color, boxes),
       hooks: { draw: [draw] },
     },
-    [lower.map((_, i) => i), lower.map((count, i) => count + upper[i]!), [...lower]],
+    [
+      lower.map((_, i) => i),
+      lower.map((count, i) => (upper[i]! > 0 ? count + upper[i]! : null)),
+      [...lower],
+    ],
     place,
   );
   const start = (): number => plot.bbox.left / devicePixelRatio;

@@ -48,10 +48,10 @@ function Item({
 }) {
   return (
     <li>
-      <h3>
+      <h2>
         {t(`console.check.${name}`)}{' '}
         <span class={`check ${state}`}>{t(`console.check.${state}`)}</span>
-      </h3>
+      </h2>
       <p class="hint">{t(`console.check.${name}.why`)}</p>
       {children}
     </li>

@@ -26,7 +26,7 @@ interface Props {
   /** What the tip and the table name, which add up to the bars. */
   lines: readonly Line[];
   /** Said beside the sum. */
-  note: string;
+  notes: readonly string[];
   /** Said where there is nothing to show. */
   none: string;
 }
@@ -199,34 +199,36 @@ function Plot(props: Props) {
 
 /** What the chart shows, for those who do not see it. */
 const Figures = ({ title, span, bars, lines }: Props) => (
-  <table class="quiet">
-    <caption>{title}</caption>
-    <thead>
-      <tr>
-        <th scope="col">{t('overview.time')}</th>
-        {lines.map(({ label }) => (
-          <th key={label} scope="col">
-            {label}
-          </th>
-        ))}
-      </tr>
-    </thead>
-    <tbody>
-      {bars.map((start, i) => (
-        <tr key={start}>
-          <th scope="row">{barText(span, bars, i)}</th>
-          {lines.map(({ label, counts }) => (
-            <td key={label}>{number(counts[i]!)}</td>
+  <div class="quiet">
+    <table>
+      <caption>{title}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{t('overview.time')}</th>
+          {lines.map(({ label }) => (
+            <th key={label} scope="col">
+              {label}
+            </th>
           ))}
         </tr>
-      ))}
-    </tbody>
-  </table>
+      </thead>
+      <tbody>
+        {bars.map((start, i) => (
+          <tr key={start}>
+            <th scope="row">{barText(span, bars, i)}</th>
+            {lines.map(({ label, counts }) => (
+              <td key={label}>{number(counts[i]!)}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
 );
 
 /** A chart of counts by time: the sum, the bars with their legend, and a sentence if there are none. */
 export function HoursChart(props: Props) {
-  const { title, look, lower, upper, note, none } = props;
+  const { title, look, lower, upper, notes, none } = props;
   const sum = total(lower.counts) + total(upper.counts);
   const id = `chart-${look}`;
   return (
@@ -239,7 +241,10 @@ export function HoursChart(props: Props) {
         </ul>
       </div>
       <p class="sum">
-        <strong>{number(sum)}</strong> <span class="hint">{sum > 0 ? note : ''}</span>
+        <strong>{number(sum)}</strong>{' '}
+        <span class="hint">
+          {sum > 0 && notes.map((note, i) => [i > 0 && ' · ', <bdi key={note}>{note}</bdi>])}
+        </span>
       </p>
       {sum > 0 ? <Plot {...props} /> : <p class="plot empty">{none}</p>}
       {sum > 0 && <Figures {...props} />}

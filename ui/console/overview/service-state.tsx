@@ -76,16 +76,17 @@ const percent = (part: number): string =>
   new Intl.NumberFormat(locale(), { style: 'percent', maximumFractionDigits: 0 }).format(part);
 
 /** Says how sign-ins compare with the same time before, and how many failed. */
-function signInsNote(hours: readonly HourlyCount[], span: Span, bars: readonly number[]): string {
+function signInsNotes(
+  hours: readonly HourlyCount[],
+  span: Span,
+  bars: readonly number[],
+): string[] {
   const change = changeOf(hours, span, signIns, now());
   const more = change !== undefined && change < 0 ? 'fewer' : 'more';
   const before = span === '7d' ? 'week' : 'day';
-  return [
-    change !== undefined && t(`overview.${more}.${before}`, { percent: percent(Math.abs(change)) }),
-    t('overview.failed', { count: totalOf(hours, bars, failed) }),
-  ]
-    .filter(Boolean)
-    .join(' · ');
+  const words = t(`overview.${more}.${before}`, { percent: percent(Math.abs(change ?? 0)) });
+  const failures = t('overview.failed', { count: totalOf(hours, bars, failed) });
+  return change === undefined ? [failures] : [words, failures];
 }
 
 function Charts({ hours, span }: { hours: readonly HourlyCount[]; span: Span }) {
@@ -111,7 +112,7 @@ function Charts({ hours, span }: { hours: readonly HourlyCount[]; span: Span }) 
         lower={lines.passkey}
         upper={line(t('overview.email'), email)}
         lines={[lines.passkey, lines.code, lines.link]}
-        note={signInsNote(hours, span, bars)}
+        notes={signInsNotes(hours, span, bars)}
         none={t('overview.signins.none')}
       />
       <HoursChart
@@ -122,7 +123,7 @@ function Charts({ hours, span }: { hours: readonly HourlyCount[]; span: Span }) 
         lower={lines.rule}
         upper={lines.limit}
         lines={[lines.rule, lines.limit]}
-        note={t('overview.refused.note')}
+        notes={[t('overview.refused.note')]}
         none={t('overview.refused.none')}
       />
     </div>
