@@ -1,9 +1,10 @@
-import { constants, randomUUID } from 'node:crypto';
+import { constants } from 'node:crypto';
 import { createServer, type Server as HttpServer, STATUS_CODES } from 'node:http';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import { timeOrderedId } from '../registry/schema/time-ordered-id.js';
 import { badRequest, StatusError } from '../registry/status/status.js';
 import { ApiRequest, ApiResponse } from './http/message.js';
 import { isAwaitingRequest, respondToMalformed, servePipelined } from './http/pipeline.js';
@@ -106,7 +107,7 @@ export class Listener {
   #guard({ serve, unread }: Handlers): void {
     const refuse = (socket: Socket, error: Pick<NodeJS.ErrnoException, 'code'>): void =>
       respondToMalformed(socket, () => {
-        const refusal = { status: refusalOf(error, this.#bounds), auditID: randomUUID() };
+        const refusal = { status: refusalOf(error, this.#bounds), auditID: timeOrderedId() };
         unread(socket, refusal);
         end(socket, refusal.status, refusal.auditID);
       });

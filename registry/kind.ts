@@ -20,7 +20,7 @@ export type {
   OwnerReference,
   PropagationPolicy,
 } from './object.js';
-export type { Column, SelectableField, UniqueField } from './presentation.js';
+export type { Column, OrderedField, SelectableField, UniqueField } from './presentation.js';
 export type { Awaitable, Reader } from './reader.js';
 
 /** An API group in one version, which its kinds share (docs/design/api.md#versions). */

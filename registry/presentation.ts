@@ -24,11 +24,13 @@ export interface KindPresentation<O> {
 }
 
 /**
- * A field for field selectors: a unique value, which is found by its reservation, or a function that
- * returns the value of an object as callers see it at `now` (ms since the epoch).
+ * A field for field selectors: a unique value, which is found by its reservation, one that says where
+ * its objects are in an order, or a function that returns the value of an object as callers see it at
+ * `now` (ms since the epoch).
  */
 export type SelectableField<O> =
   | UniqueField
+  | OrderedField<O>
   | ((object: O, now: number) => string | boolean | undefined);
 
 /** A field for field selectors that is compared with a unique value. */
@@ -36,6 +38,15 @@ export interface UniqueField {
   readonly unique: string;
   /** Returns the form of a text in which the value is reserved. */
   normalize(text: string): string;
+}
+
+/** A field whose value says where in an order the objects are that have it. */
+export interface OrderedField<O> {
+  /** The order of the kind. */
+  readonly order: string;
+  value(object: O): string | undefined;
+  /** Returns the first and the last value of that order to look at; undefined for all. */
+  between(text: string): readonly [first: string, last: string] | undefined;
 }
 
 /** A table column; with `wide` it shows in `-o wide` only, with `since` as an age. */

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { timeOrderedId } from '../../registry/schema/time-ordered-id.js';
 import type { CidrList } from '../../security/cidr-list.js';
 import { clientNetwork } from '../http/client-network.js';
 import type { Step } from './step.js';
@@ -13,7 +13,7 @@ export const assignAuditID =
   (trustedProxies: CidrList | undefined, isStopping: () => boolean): Step =>
   (req, res) => {
     const given = req.headers['audit-id'];
-    req.auditID = typeof given === 'string' && auditIDPattern.test(given) ? given : randomUUID();
+    req.auditID = typeof given === 'string' && auditIDPattern.test(given) ? given : timeOrderedId();
     req.network = clientNetwork(req, trustedProxies);
     req.fieldCount = req.rawHeaders.length / 2;
     if (isStopping() || req.headers.upgrade !== undefined) res.shouldKeepAlive = false;

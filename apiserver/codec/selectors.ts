@@ -1,6 +1,6 @@
 import type { AnyKind, KindObject } from '../../registry/kind.js';
 import { badRequest } from '../../registry/status/status.js';
-import { isFound } from '../../registry/store/lifecycle/index-rows.js';
+import { isFound, type OrderPart } from '../../registry/store/lifecycle/index-rows.js';
 import type { FieldTree } from '../../registry/versions/field-names.js';
 import type { Query } from './query.js';
 
@@ -20,6 +20,8 @@ export interface Selector {
   readonly unique?: UniqueValue;
   /** A text that a word of its objects begins with. */
   readonly search?: string;
+  /** The part of an order in which its objects are. */
+  readonly part?: OrderPart;
   /** Whether objects are filtered beyond the range. */
   readonly hasFilters: boolean;
   matches(object: KindObject): boolean;
@@ -37,6 +39,7 @@ interface FieldRequirements {
   owner?: string;
   readonly unique: UniqueValue[];
   readonly searches: string[];
+  part?: OrderPart;
   /** What else an object must meet. */
   readonly tests: ((object: KindObject) => boolean)[];
 }
@@ -121,13 +124,14 @@ function splitRequirements(text: string): string[] {
 export function parseSelector(query: Query, kind: AnyKind, names?: FieldTree): Selector {
   const labels = splitRequirements(query.get('labelSelector') ?? '').map(parseRequirement);
   const fields = parseFields(query.get('fieldSelector') ?? '', kind, names);
-  const { name, owner, unique, searches, tests } = fields;
+  const { name, owner, unique, searches, part, tests } = fields;
   const search = longest(searches);
   return {
     ...(name !== undefined && { name }),
     ...(owner !== undefined && { owner }),
     ...(unique[0] && { unique: unique[0] }),
     ...(search !== undefined && { search }),
+    ...(part && { part }),
     hasFilters: labels.length > 0 || tests.length > 0 || unique.length > 0 || name !== undefined,
     matches: (object) =>
       (name === undefined || object.metadata.name === name) &&
@@ -161,11 +165,13 @@ function addRequirement(
   const selectable = Object.hasOwn(kind.selectableFields, field)
     ? kind.selectableFields[field]
     : undefined;
-  if (typeof selectable === 'function') {
-    found.tests.push(
-      (object) => (String(selectable(object, Date.now()) ?? '') === value) === isEqual,
-    );
-  } else if (selectable && isEqual) {
+  const ordered = typeof selectable === 'object' && 'order' in selectable ? selectable : undefined;
+  const valueOf = typeof selectable === 'function' ? selectable : ordered?.value;
+  if (valueOf) {
+    found.tests.push((object) => (String(valueOf(object, Date.now()) ?? '') === value) === isEqual);
+    const bounds = isEqual ? ordered?.between(value) : undefined;
+    if (ordered && bounds) found.part = { field: ordered.order, first: bounds[0], last: bounds[1] };
+  } else if (selectable && 'unique' in selectable && isEqual) {
     found.unique.push({ field: selectable.unique, value: selectable.normalize(value) });
   } else if (field === 'search' && kind.search && isEqual && value !== '') {
     found.searches.push(value);

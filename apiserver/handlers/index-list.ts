@@ -4,6 +4,7 @@ import { badRequest, unavailable } from '../../registry/status/status.js';
 import {
   indexRows,
   nameOfRow,
+  orderPart,
   orderRange,
   searchRange,
 } from '../../registry/store/lifecycle/index-rows.js';
@@ -33,6 +34,8 @@ export interface IndexRows {
   readonly from: Range;
   readonly all: Range;
   readonly at: Revision | undefined;
+  /** The owner of the objects, if they have one: the others are not read. */
+  readonly owner?: string | undefined;
 }
 
 /** How rows and objects are read, and which of these are selected. */
@@ -41,22 +44,26 @@ interface IndexSource {
   select(entry: Entry): EncodedObject | undefined;
 }
 
-/** Rows that are read at once. */
+/** Rows that are read at once, and that one page looks through for what is selected. */
 const maxRows = 500;
+const maxRowsOfPage = 4_000;
 
 /**
- * Returns the rows of the index that a list is read from: those of `orderBy`, or of the field selector
- * `search`; undefined for another list, and for a search among what one may see. Throws 400 for an order
- * that there is not, and 503 while rows are missing.
+ * Returns the rows of the index that a list is read from: those of `orderBy`, of the field selector
+ * `search`, or of a selector that says where in an order its objects are; undefined for another list, and
+ * for a search among what one may see. Throws 400 for an order that there is not, and 503 while rows are
+ * missing.
  */
 export function indexRangeOf(
   { kind, query, view }: ResourceRequestInfo,
-  { search }: Selector,
+  { search, part }: Selector,
   canSeeAll: boolean,
   indexes: Indexes,
 ): Range | undefined {
   const asked = query.get('orderBy');
-  if (asked === undefined && search === undefined) return undefined;
+  if (asked === undefined && search === undefined) {
+    return part && canSeeAll && indexes.isComplete(kind) ? orderPart(kind, part) : undefined;
+  }
   const known = Object.keys(kind.orders);
   const field = asked === undefined ? undefined : (view.names?.hubPath(asked) ?? asked);
   if (field !== undefined && !known.includes(field)) {
@@ -75,29 +82,35 @@ export function indexRangeOf(
   if (!indexes.isComplete(kind)) {
     throw unavailable(`the index of ${kind.resource} is being completed`);
   }
-  return field === undefined ? searchRange(kind, search!) : orderRange(kind, field);
+  if (field === undefined) return searchRange(kind, search!);
+  return part?.field === field ? orderPart(kind, part) : orderRange(kind, field);
 }
 
-/** Reads objects in the order of an index until there are `limit` and one more, or its rows end. */
+/**
+ * Reads objects in the order of an index until there are `limit` and one more, or its rows end. A page
+ * that looked through many rows ends before: it may have fewer objects, or none, and a next one.
+ */
 export async function readIndexPage(
   kind: AnyKind,
-  { from, all, at }: IndexRows,
+  { from, all, at, owner }: IndexRows,
   { read, select }: IndexSource,
   limit: number,
 ): Promise<IndexPage> {
   const entries: EncodedObject[] = [];
   let last: string | undefined;
+  let rowCount = 0;
   for (let range = from, revision = at; ; ) {
     const page = await read(range, {
-      limit: Math.min(limit - entries.length + 1, maxRows),
+      limit: Math.min(Math.max(limit - entries.length + 1, rowCount), maxRows),
       ahead: 1,
       ...(revision !== undefined && { at: revision }),
     });
     revision = page.revision;
     const readEntry = (row: Entry): Promise<Entry | undefined> =>
       entryOf(kind, row, (exact) => read(exact, { limit: 1, ahead: 0, at: page.revision }));
-    const found = await Promise.all(page.entries.map(readEntry));
-    for (const [i, { key }] of page.entries.entries()) {
+    const rows = page.entries.filter(({ key }) => isOfOwner(kind, nameOfRow(key), owner));
+    const found = await Promise.all(rows.map(readEntry));
+    for (const [i, { key }] of rows.entries()) {
       const object = found[i] && select(found[i]);
       if (!object || !isFirstRow(kind, object, key, all)) continue;
       if (entries.length === limit) return { entries, last, revision, hasMore: true };
@@ -105,9 +118,16 @@ export async function readIndexPage(
       last = key;
     }
     if (page.more === 0) return { entries, last, revision, hasMore: false };
+    rowCount += page.entries.length;
+    if (rowCount >= maxRowsOfPage && limit !== Infinity) {
+      return { entries, last: page.entries.at(-1)!.key, revision, hasMore: true };
+    }
     range = { start: startAfter(page.entries), end: range.end };
   }
 }
+
+const isOfOwner = ({ owner }: AnyKind, name: string, of: string | undefined): boolean =>
+  of === undefined || (owner === 'metadata.name' ? name === of : name.startsWith(`${of}-`));
 
 /** Reads the object that a row leads to, at the revision of the row. */
 async function entryOf(

@@ -155,7 +155,7 @@ export class Lister {
   ): Promise<ListPage> {
     const { entries, ...page } = await readIndexPage(
       authorized.requestInfo.kind,
-      rows,
+      { ...rows, owner: authorized.owner },
       { read: (range, options) => this.#read(range, options), select },
       limit,
     );

@@ -9,6 +9,13 @@ export interface ObjectChange {
   readonly old: KindObject | undefined;
 }
 
+/** A part of an order: its field, and the first and the last value. */
+export interface OrderPart {
+  readonly field: string;
+  readonly first: string;
+  readonly last: string;
+}
+
 /** The index that `search` reads; an order has the name of its field. */
 const searchIndex = 'search';
 const maxLetters = 64;
@@ -39,6 +46,12 @@ const indexPrefix = ({ storageName }: AnyKind, index: string): string =>
 /** Returns the range of the rows of an order, one for each object. */
 export const orderRange = (kind: AnyKind, field: string): Range =>
   prefixRange(indexPrefix(kind, field));
+
+/** Returns the part of an order from one value to another, both included. */
+export function orderPart(kind: AnyKind, { field, first, last }: OrderPart): Range {
+  const prefix = indexPrefix(kind, field);
+  return { start: prefix + sortKey(first), end: `${prefix}${sortKey(last)}0` };
+}
 
 /** Returns the range of the rows of what a search finds. An object may have several in it. */
 export const searchRange = (kind: AnyKind, text: string): Range =>
