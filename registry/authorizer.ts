@@ -75,6 +75,23 @@ export type LoadedEntities = ReadonlyMap<string, EntityFacts | null>;
  */
 export type Recorded = 'permission' | 'change';
 
+/** How a permitted request failed, and whom and what it concerned, as far as they are known. */
+export interface Failure {
+  readonly outcome: string;
+  readonly account?: string | undefined;
+  readonly client?: string | undefined;
+}
+
+/** A decision on a change, which may fail although it was permitted. */
+interface DecisionOnChange extends Decision {
+  /** Counts what it permitted among the requests that failed. */
+  noteFailure(failure: Failure): void;
+}
+
+/** Whether a decision is one whose request can be counted among those that failed. */
+export const isOnChange = (decision: Decision): decision is DecisionOnChange =>
+  'noteFailure' in decision;
+
 /** Authorizes requests and scopes. What no policy permits is denied. */
 export interface Authorizer {
   /** Decides, and records the decision. Synchronous; never throws. */

@@ -51,12 +51,18 @@ export interface OutcomeAuthorizer {
   authorize(object: KindObject, provisional: boolean): Awaitable<Decision>;
 }
 
-/** Returns how a call asks the policy: with the site and the network of its request. */
+/** Returns how a call asks the policy: with where its request comes from. */
 export function decisionsOf(
   { caller: own, request }: CallFacts,
   authorizer: Authorizer,
 ): Pick<Call, 'decide' | 'decideChange' | 'decideQuietly'> {
-  const { site, network } = request;
+  const { site, network, auditID, userAgent } = request;
+  const origin = {
+    ...(site && { site }),
+    ...(network && { network }),
+    ...(userAgent && { userAgent }),
+    auditID,
+  };
   const asked: Ask = (
     action,
     { caller = own, kind, name, object, entities, explain, at, ...rest },
@@ -70,7 +76,7 @@ export function decisionsOf(
       entities,
       explain,
       at,
-      facts: { ...(site && { site }), ...(network && { network }), ...rest },
+      facts: { ...origin, ...rest },
     } as AuthorizationAttributes);
   return {
     decide: async (action, facts) => authorizer.decide(await asked(action, facts)),

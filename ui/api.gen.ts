@@ -541,6 +541,12 @@ export interface PolicyDecision {
     count: number;
     firstTimestamp: string;
     lastTimestamp: string;
+    outcome?: 'Wrong' | 'Expired' | 'Refused' | 'Limited' | 'Reused' | 'Failed';
+    request?: {
+      auditID?: string;
+      network?: string;
+      program?: string;
+    };
   };
 }
 

@@ -5,6 +5,7 @@ import { codes } from '../../registry/status/status.js';
 import { pathOf } from '../codec/query.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { endpointName } from '../request/provider-paths.js';
+import { userAgentOf } from './authorization-attributes.js';
 
 /** The destination of audit events. Writing neither blocks nor throws. */
 export interface AuditSink {
@@ -53,7 +54,7 @@ export function auditEvent(
     verb: requestInfo?.type === 'resource' ? requestInfo.verb : req.method.toLowerCase(),
     user: userOf(req.caller, context.hide),
     sourceIPs: [req.network],
-    userAgent: String(req.headers['user-agent'] ?? '').slice(0, 512),
+    userAgent: userAgentOf(req),
     ...objectRef(req),
     responseStatus: {
       metadata: {},

@@ -35,25 +35,40 @@ export type Facts = Readonly<Record<string, unknown>>;
 
 export const noFacts = Object.freeze({});
 
-/** Where a request comes from: the value of Sec-Fetch-Site, if known, and the client's network. */
+/**
+ * Where a request comes from: the value of Sec-Fetch-Site, if known, the client's network and program,
+ * and its Audit-ID.
+ */
 export interface RequestOrigin {
   readonly site?: string | undefined;
   readonly network?: string | undefined;
+  readonly auditID?: string;
+  readonly userAgent?: string;
 }
+
+/** Returns the program that sent a request, by its User-Agent header; empty without one. */
+export const userAgentOf = (req: ApiRequest): string =>
+  String(req.headers['user-agent'] ?? '').slice(0, 512);
 
 /** Returns where a request comes from. */
 export const originOf = (req: ApiRequest): RequestOrigin => ({
   site: siteOf(req),
   network: req.network,
+  auditID: req.auditID,
+  userAgent: userAgentOf(req),
+});
+
+/** Returns the facts about where a request comes from. */
+export const originFacts = ({ site, network, auditID, userAgent }: RequestOrigin): Facts => ({
+  ...(site && { site }),
+  ...(network && { network }),
+  ...(auditID && { auditID }),
+  ...(userAgent && { userAgent }),
 });
 
 /** Returns the facts of a request: where it comes from, and whether it is for metadata only. */
-export const factsOf = (
-  { representation }: ResourceRequestInfo,
-  { site, network }: RequestOrigin,
-): Facts => ({
-  ...(site && { site }),
-  ...(network && { network }),
+export const factsOf = ({ representation }: ResourceRequestInfo, origin: RequestOrigin): Facts => ({
+  ...originFacts(origin),
   ...(representation.metadataOnly && { metadataOnly: true }),
 });
 

@@ -30,6 +30,7 @@ import {
   ObjectAttributes,
   type ObjectRequestContext,
   objectAttributes,
+  originFacts,
   originOf,
   ownName,
   type RequestOrigin,
@@ -219,17 +220,13 @@ export class Authorization {
   async authorizeNonResource(
     requestInfo: NonResourceRequestInfo,
     caller: Caller,
-    { site, network }: RequestOrigin,
+    origin: RequestOrigin,
   ): Promise<AuthorizedRequest> {
     const action = requestInfo.type === 'review' ? 'discovery' : requestInfo.type;
     const attributes = {
       caller: action === 'metrics' ? caller : anonymous,
       action,
-      facts: {
-        path: requestInfo.path,
-        ...(site !== undefined && { site }),
-        ...(network && { network }),
-      },
+      facts: { path: requestInfo.path, ...originFacts(origin) },
     };
     const decision = this.#authorizer.decide(await loadedFor(this.#authorizer, attributes));
     if (decision.allowed) return { requestInfo, caller: attributes.caller, decision };

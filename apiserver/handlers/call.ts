@@ -2,6 +2,7 @@ import type { OutcomeAuthorizer } from '../../registry/call-facts.js';
 import type { Call, Ports, RequestFacts } from '../../registry/kind.js';
 import type { Store } from '../../registry/store/store.js';
 import { siteOf } from '../../security/fetch-metadata.js';
+import { userAgentOf } from '../chain/authorization-attributes.js';
 import { isBrowser, rawValues } from '../http/headers.js';
 import type { ApiResponse, AuthorizedRequest, PermittedRequest } from '../http/message.js';
 import { warningHeader } from '../http/warning.js';
@@ -27,7 +28,7 @@ export function callOf(
   const request: RequestFacts = {
     auditID: req.auditID,
     network: req.network,
-    userAgent: String(req.headers['user-agent'] ?? '').slice(0, 512),
+    userAgent: userAgentOf(req),
     acceptLanguage: req.headers['accept-language'] ?? '',
     browser: isBrowser(req),
     ...(zone && { timeZone: zone }),

@@ -25,7 +25,7 @@ const examples = [
 /** Limits with what an operator would shorten first. */
 const shorter = {
   ...defaultLimits,
-  readDecisionRetention: 7 * 24 * hour,
+  signInRetention: 7 * 24 * hour,
   sessionIdleLifetime: 24 * hour,
 };
 
@@ -103,10 +103,11 @@ minutes of history, and space that is free but not yet used again.
 ${needs.join('\n')}
 
 8 GiB, which etcd advises as its largest quota, hold ${most(defaultLimits)} sign-ins a day. With
-\`limits.readDecisionRetention\` 168h and \`limits.sessionIdleLifetime\` 24h they hold ${most(shorter)}.
+\`limits.signInRetention\` 168h and \`limits.sessionIdleLifetime\` 24h they hold ${most(shorter)}.
 
-Each change by a person, each refusal and each consent, with each scope that it shares, leaves a decision of 300 bytes for
-\`limits.decisionRetention\` (${days(changes)} days). That is ${number((300 * changes) / dayMs / 1000)} kB for one a day.
+Each change by a person, each refusal and each consent, with each scope that it shares, leaves a decision of 470 bytes for
+\`limits.decisionRetention\` (${days(changes)} days). That is ${number((470 * changes) / dayMs / 1000)} kB for one a day.
+Attempts to sign in that fail leave at most one of each outcome for an account and an hour.
 The limits of recorded decisions bound what one account can add.
 
 Beside the store, the disk of the embedded store has 64 to 512 MiB free at all times, by its size and the memory. A snapshot takes as much as the content.

@@ -27,6 +27,7 @@ import { withSpentLimit } from '../signin/with-spent-limit.js';
 import { authenticate, consumeProof, denialReason } from './complete-login.js';
 import { codeMacInput, giveBackMails } from './email-challenge.js';
 import { Interaction, type InteractionObject } from './interaction.js';
+import { noteFailure } from './note-failure.js';
 import { observeAttempt } from './observe-attempt.js';
 import { signInByPasskey } from './passkey-login.js';
 import { assertNotExpired, wrongPhase } from './preconditions.js';
@@ -102,6 +103,19 @@ async function loginAttempt(
   if (!decision.allowed) {
     throw forbidden(refusalMessage(decision), Interaction, name, refusalDetails(decision));
   }
+  const credential = proof.method === 'Passkey' ? proof.credential.id : undefined;
+  const work = signInBy(call, interaction, proof, decision);
+  return noteFailure(call, interaction, { decision, credential }, work);
+}
+
+/** Signs in by a proof that policy lets the browser present. */
+async function signInBy(
+  call: Call,
+  interaction: InteractionObject,
+  proof: Proof,
+  decision: Decision,
+): Promise<InteractionObject> {
+  const { name } = interaction.metadata;
   if (interaction.internal.passkeyOnly && proof.method !== 'Passkey') {
     throw forbidden('this sign-in must be by a passkey', Interaction, name);
   }

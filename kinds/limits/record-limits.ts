@@ -8,13 +8,20 @@ export const recordLimits = {
     '2160h',
     ['24h', '26280h'],
     retentionBounds,
-    'How long a refusal or a change stays recorded after it was last made.',
+    'How long a refusal, a change or an attempt that failed stays recorded after it was last made.',
   ),
   readDecisionRetention: duration(
     '720h',
     ['24h', '26280h'],
     retentionBounds,
-    'How long a permitted sign-in or read stays recorded after it was last made.',
+    'How long a permitted read, or a sign-in by a live session, stays recorded after it was last ' +
+      'made.',
+  ),
+  signInRetention: duration(
+    '1440h',
+    ['24h', '26280h'],
+    'less forgets who signed in before anyone asks, more fills the store',
+    'How long a sign-in stays recorded.',
   ),
   decisionsPerAccount: count(
     2_000,

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import type { KindObject } from '../../registry/kind.js';
+import type { Limits } from '../../registry/limits/limit-settings.js';
+import { timeOfId } from '../../registry/schema/time-ordered-id.js';
 import { fromTimestamp } from '../../registry/schema/timestamp.js';
+import { minuteMs, secondMs } from '../../registry/schema/units.js';
 import { defineKind } from '../define-kind.js';
 import { statusTexts, timestamp } from '../signin/schema-types.js';
 import { Alternatives } from './alternatives.js';
@@ -103,7 +106,29 @@ const DecisionStatus = z.object({
   count: z.number().int().describe('How many decisions; more than one only in a series.'),
   firstTimestamp: timestamp().describe('When the first decision was made.'),
   lastTimestamp: timestamp().describe('When the last decision was made.'),
+  outcome: z
+    .enum(['Wrong', 'Expired', 'Refused', 'Limited', 'Reused', 'Failed'])
+    .optional()
+    .describe('How a permitted sign-in failed; absent if it did not.'),
+  request: z
+    .object({
+      auditID: z.string().optional().describe('Its Audit-ID: the Reference that pages show.'),
+      network: z
+        .string()
+        .optional()
+        .describe('The network of the client: /32 of IPv4, /64 of IPv6.'),
+      program: z.string().optional().describe('The browser or program, from its user agent.'),
+    })
+    .optional()
+    .describe('The request; in a series, the last one.'),
 });
+
+/** How long after the time in its Audit-ID a request may still be decided about, in milliseconds. */
+const longestRequestMs = 2 * minuteMs;
+
+/** Sorts by time, the newest first: the seconds that are left until the year 2286. */
+const newestFirst = (milliseconds: number): string =>
+  String(9_999_999_999 - Math.floor(milliseconds / secondMs));
 
 /**
  * A PolicyDecision as the server holds it; `internal` holds what only the object revealed, which a
@@ -114,6 +139,10 @@ export type DecisionObject = KindObject<
   z.infer<typeof DecisionStatus>,
   { client?: string | undefined; isRead?: boolean | undefined }
 >;
+
+/** Returns the Client that a decision concerns. */
+const clientOf = ({ spec }: Pick<DecisionObject, 'spec'>): string | undefined =>
+  spec.client ?? (spec.resource?.kind === 'Client' ? spec.resource.name : spec.input.facts.client);
 
 /**
  * A recorded decision: refusals and changes one by one; reads, scopes and anonymous requests in
@@ -132,16 +161,30 @@ export const PolicyDecision = defineKind({
   status: DecisionStatus,
   dictionary: decisionDictionary,
   internal: z.object({ client: z.string().optional(), isRead: z.boolean().optional() }),
-  expires: ({ status, internal }, limits) =>
-    fromTimestamp(status.lastTimestamp) +
-    (internal.isRead ? limits.readDecisionRetention : limits.decisionRetention),
+  expires: ({ spec, status, internal }, limits) =>
+    fromTimestamp(status.lastTimestamp) + retentionOf({ spec, status, internal }, limits),
   events: { subject: refusalSubject, content: refusalContent },
   selectableFields: {
     'spec.action': ({ spec }) => spec.action,
-    'spec.client': ({ spec }) => spec.client,
+    'spec.client': clientOf,
+    'spec.principal': ({ spec }) => spec.principal,
     'spec.resource.kind': ({ spec }) => spec.resource?.kind,
     'spec.resource.name': ({ spec }) => spec.resource?.name,
     'status.allowed': ({ status }) => status.allowed,
+    'status.outcome': ({ status }) => status.outcome ?? (status.allowed ? 'Done' : 'Refused'),
+    'status.request.network': ({ status }) => status.request?.network,
+    'status.request.auditID': {
+      order: 'status.lastTimestamp',
+      value: ({ status }) => status.request?.auditID,
+      between(auditID) {
+        const time = timeOfId(auditID);
+        if (time === undefined) return undefined;
+        return [newestFirst(time + longestRequestMs), newestFirst(time - secondMs)];
+      },
+    },
+  },
+  orders: {
+    'status.lastTimestamp': ({ status }) => newestFirst(fromTimestamp(status.lastTimestamp)),
   },
   columns: {
     Principal: ({ spec }) => spec.principal,
@@ -150,6 +193,9 @@ export const PolicyDecision = defineKind({
       spec.scope ?? [spec.resource?.kind, spec.resource?.name].filter(Boolean).join('/'),
     Allowed: ({ status }) => status.allowed,
     Count: ({ status }) => status.count,
+    Outcome: { wide: ({ status }) => status.outcome },
+    Network: { wide: ({ status }) => status.request?.network },
+    Program: { wide: ({ status }) => status.request?.program },
   },
   strategy: {
     beforeCommit(tx, next, old) {
@@ -158,3 +204,13 @@ export const PolicyDecision = defineKind({
     },
   },
 });
+
+/** Returns how long a decision is kept: a read, a sign-in, or anything else. */
+function retentionOf(
+  { spec, status, internal }: Pick<DecisionObject, 'spec' | 'status' | 'internal'>,
+  limits: Limits,
+): number {
+  if (internal.isRead) return limits.readDecisionRetention;
+  const isSignIn = spec.action === 'signIn' && status.allowed && !status.outcome;
+  return isSignIn ? limits.signInRetention : limits.decisionRetention;
+}

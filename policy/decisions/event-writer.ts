@@ -1,10 +1,18 @@
 import { setTimeout as pause, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Log } from '../../observability/log.js';
-import type { AuthorizationAttributes } from '../../registry/authorizer.js';
+import type { AuthorizationAttributes, Failure } from '../../registry/authorizer.js';
 import { minuteMs, secondMs } from '../../registry/schema/units.js';
 import type { Store } from '../../registry/store/store.js';
 import type { AuthorizationResponse } from '../evaluate/decision-result.js';
-import { type DecisionEvent, seriesEvent, seriesKey, writeEvent } from './event.js';
+import {
+  type DecisionEvent,
+  failureEvent,
+  failureKey,
+  originOf,
+  seriesEvent,
+  seriesKey,
+  writeEvent,
+} from './event.js';
 
 /** Series counted in memory, events waiting to be written, and events per commit. */
 const limits = { seriesCount: 10_000, queueLength: 2_000, batchSize: 20 };
@@ -69,15 +77,38 @@ export class EventWriter {
     subjectAccount?: string,
   ): string | undefined {
     const key = seriesKey(attributes, response, subjectAccount);
+    return this.#count(key, attributes, response, () =>
+      seriesEvent(attributes, response, subjectAccount),
+    );
+  }
+
+  /** Counts a permitted request that failed, in a series of its own. */
+  countFailure(
+    attributes: AuthorizationAttributes,
+    response: AuthorizationResponse,
+    failure: Failure,
+  ): void {
+    this.#count(failureKey(attributes, failure), attributes, response, () =>
+      failureEvent(attributes, response, failure),
+    );
+  }
+
+  #count(
+    key: string,
+    attributes: AuthorizationAttributes,
+    response: AuthorizationResponse,
+    createEvent: () => DecisionEvent,
+  ): string | undefined {
     const series = this.#series.get(key);
     if (series?.event) {
       series.event.count += 1;
       series.event.last = Date.now();
       series.event.response = response;
+      series.event.facts = originOf(attributes);
       return series.name;
     }
     if (!series && !this.#makeRoom()) return undefined;
-    const event = seriesEvent(attributes, response, subjectAccount);
+    const event = createEvent();
     if (series) series.event = event;
     else this.#startSeries(key, event);
     return event.name;

@@ -2,16 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { Account } from '../../kinds/people/account/account.js';
 import { type DecisionObject, PolicyDecision } from '../../kinds/policy/policy-decision.js';
 import { refusalKey } from '../../kinds/policy/refusal-event.js';
-import type { AuthorizationAttributes } from '../../registry/authorizer.js';
-import {
-  type EncodedObject,
-  encode,
-  encodedObjectOf,
-  objectKey,
-} from '../../registry/encoded-object.js';
+import { describeProgram } from '../../kinds/signin/user-agent.js';
+import type { AuthorizationAttributes, Failure } from '../../registry/authorizer.js';
+import { encode, encodedObjectOf, objectKey } from '../../registry/encoded-object.js';
 import type { KindObject, Transaction } from '../../registry/kind.js';
 import { ownerReference } from '../../registry/owner-reference.js';
 import { toTimestamp } from '../../registry/schema/timestamp.js';
+import { hourMs } from '../../registry/schema/units.js';
+import { updateIndexRows } from '../../registry/store/lifecycle/index-rows.js';
 import type { Store } from '../../registry/store/store.js';
 import { nameOf } from '../../security/keyring.js';
 import type { AuthorizationResponse } from '../evaluate/decision-result.js';
@@ -19,6 +17,9 @@ import { countDecision } from './decision-count.js';
 import { isMutating } from './mutating-actions.js';
 import { seriesName, singleEventName } from './names.js';
 import { accountOf, toRecord } from './record.js';
+
+/** The facts about where a request came from. */
+type Facts = NonNullable<AuthorizationAttributes['facts']>;
 
 /** The part of a PolicyDecision that describes the request. */
 type DecisionRecord = Pick<DecisionObject, 'spec' | 'internal'>;
@@ -31,8 +32,11 @@ export interface DecisionEvent {
   readonly isSeries: boolean;
   /** Called only if the object does not exist yet. */
   readonly record: () => DecisionRecord;
-  /** The latest response. */
+  /** How the requests failed, if they did. */
+  readonly outcome?: DecisionObject['status']['outcome'];
+  /** The latest response, and the facts of its request. */
   response: AuthorizationResponse;
+  facts: Facts;
   /** The count, and the first and the last time in milliseconds since the epoch. */
   count: number;
   first: number;
@@ -53,11 +57,18 @@ export function singleEvent(
     isSeries: false,
     record: () => record,
     response,
+    facts: originOf(attributes),
     count: 1,
     first: now,
     last: now,
   };
 }
+
+/** Returns where a request came from, without its other facts. */
+export const originOf = ({ facts = {} }: AuthorizationAttributes): Facts => {
+  const { auditID, network, userAgent } = facts;
+  return { auditID, network, userAgent };
+};
 
 /**
  * Returns the event of a decision in a series; `subjectAccount` is the account that a change
@@ -80,11 +91,43 @@ export function seriesEvent(
     isSeries: true,
     record: () => record,
     response,
+    facts: originOf(attributes),
     count: 1,
     first: now,
     last: now,
   };
 }
+
+/**
+ * Returns the event of permitted requests that failed: of an account, or without one, those of an hour
+ * share it, so that no one can fill the store with them. An attempt to sign in is found as a sign-in.
+ */
+export function failureEvent(
+  attributes: AuthorizationAttributes,
+  response: AuthorizationResponse,
+  failure: Failure,
+): DecisionEvent {
+  const { outcome, account, client } = failure;
+  const event = seriesEvent(attributes, response, account);
+  const { spec, internal } = event.record();
+  const isSignIn = attributes.action === 'interactions/login' && client !== undefined;
+  const what = isSignIn
+    ? { action: 'signIn', resource: { kind: 'Client', name: client } }
+    : { ...(client !== undefined && { client }) };
+  const principal = account === undefined ? 'Anonymous' : `Account::${JSON.stringify(account)}`;
+  return {
+    ...event,
+    name: seriesName(account, nameOf(failureKey(attributes, failure))),
+    record: () => ({ internal, spec: { ...spec, principal, ...what } }),
+    outcome: outcome as NonNullable<DecisionEvent['outcome']>,
+  };
+}
+
+/** Returns the key of the series that a failed request belongs to. */
+export const failureKey = (
+  { action }: AuthorizationAttributes,
+  { outcome, account = '' }: Failure,
+): string => `Failure ${account} ${action} ${outcome} ${Math.floor(Date.now() / hourMs)}`;
 
 /** Returns what the decisions of a series have in common. */
 function seriesRecord(
@@ -169,17 +212,15 @@ export async function writeEvent(
   const key = objectKey(PolicyDecision, event.name);
   const existing = await tx.read(key);
   if (existing) {
-    return put(
-      tx,
-      store,
-      addToSeries(encodedObjectOf(PolicyDecision, { key, revision: 0, ...existing }), event),
-    );
+    const { object } = encodedObjectOf(PolicyDecision, { key, revision: 0, ...existing });
+    const old = object as DecisionObject;
+    return put(tx, store, addToSeries(old, event), old);
   }
   const owner = account === undefined ? undefined : await tx.get(Account, account);
   if (account === undefined || owner) put(tx, store, objectOf(event, store, owner));
 }
 
-function put(tx: Transaction, store: Store, object: DecisionObject): void {
+function put(tx: Transaction, store: Store, object: DecisionObject, old?: DecisionObject): void {
   const { name } = object.metadata;
   const expires = PolicyDecision.expires!(object, store.settings.limits);
   tx.write(
@@ -190,6 +231,7 @@ function put(tx: Transaction, store: Store, object: DecisionObject): void {
   );
   const eventKey = refusalKey(object);
   if (eventKey !== undefined) tx.write(eventKey, Buffer.from(name), expires);
+  updateIndexRows(tx, PolicyDecision, { next: object, old }, store.settings.limits);
 }
 
 function objectOf(
@@ -197,7 +239,7 @@ function objectOf(
   store: Store,
   owner: KindObject | undefined,
 ): DecisionObject {
-  const { name, record, response, count, first, last } = event;
+  const { name, record, response, outcome, count, first, last } = event;
   const { spec, internal } = record();
   return {
     metadata: {
@@ -217,16 +259,29 @@ function objectOf(
       count,
       firstTimestamp: toTimestamp(first),
       lastTimestamp: toTimestamp(last),
+      ...(outcome && { outcome }),
+      ...requestOf(event),
     },
   };
 }
 
+/** Returns the request as a PolicyDecision holds it; without what is not known. */
+function requestOf({ facts }: DecisionEvent): Pick<DecisionObject['status'], 'request'> {
+  const { auditID, network, userAgent } = facts;
+  const program = typeof userAgent === 'string' ? describeProgram(userAgent) : undefined;
+  const known = Object.entries({ auditID, network, program }).filter(([, value]) => value);
+  return known.length > 0 ? { request: Object.fromEntries(known) } : {};
+}
+
 /**
- * Returns whether a decision is a permitted sign-in or read. A single one about another action that
- * changes nothing belongs to a change: the scopes that a consent shares.
+ * Returns whether a decision is a permitted read, or a sign-in by a live session. A single one about
+ * another action that changes nothing belongs to a change: the scopes that a consent shares.
  */
-const isRead = ({ response, isSeries }: DecisionEvent, store: Store, action: string): boolean =>
-  response.allowed && !isMutating(store.registry, action) && (isSeries || action === 'signIn');
+const isRead = (
+  { response, isSeries, outcome }: DecisionEvent,
+  store: Store,
+  action: string,
+): boolean => isSeries && !outcome && response.allowed && !isMutating(store.registry, action);
 
 /** Returns the alternatives as a PolicyDecision holds them: absent if there are none. */
 const alternativesOf = ({
@@ -237,11 +292,8 @@ const alternativesOf = ({
     : {};
 
 /** Returns the object of a series with an event added. */
-function addToSeries(
-  existing: EncodedObject,
-  { response, count, last }: DecisionEvent,
-): DecisionObject {
-  const object = existing.object as DecisionObject;
+function addToSeries(object: DecisionObject, event: DecisionEvent): DecisionObject {
+  const { response, count, last } = event;
   const { alternatives: _, ...status } = object.status;
   return {
     ...object,
@@ -251,6 +303,7 @@ function addToSeries(
       reasons: [...response.reasons],
       count: object.status.count + count,
       lastTimestamp: toTimestamp(last),
+      ...requestOf(event),
     },
   };
 }

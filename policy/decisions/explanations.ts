@@ -76,7 +76,8 @@ export class Explanations {
 /** Returns equal keys for equal questions; undefined for one about an object, which may change. */
 function keyOf(attributes: AuthorizationAttributes, policy: string): string | undefined {
   if (attributes.kind) return undefined;
-  const { caller, action, name, owner, facts, entities, explain } = attributes;
+  const { caller, action, name, owner, entities, explain } = attributes;
+  const { auditID: _, userAgent: __, ...facts } = attributes.facts ?? {};
   const loaded = entities && [...entities];
   return JSON.stringify([policy, caller, action, name, owner, facts, loaded, explain]);
 }

@@ -4,7 +4,7 @@ import type { Alternative } from '../../kinds/policy/alternatives.js';
 import { isOperator } from '../../kinds/signin/operator-caller.js';
 import { anyMethod, passkeyOnly } from '../../kinds/signin/recent-sign-in.js';
 import type { Log } from '../../observability/log.js';
-import type { AuthorizationAttributes, Recorded } from '../../registry/authorizer.js';
+import type { AuthorizationAttributes, Failure, Recorded } from '../../registry/authorizer.js';
 import type { Decision, Transaction } from '../../registry/kind.js';
 import type { StepUp } from '../../registry/status/status.js';
 import type { Store } from '../../registry/store/store.js';
@@ -90,7 +90,10 @@ export class Recorder {
         return this.#countInSeries(attributes, response);
       }
     }
-    return new ChangeDecision(response, () => this.#changeRecord(attributes, response));
+    return new ChangeDecision(response, {
+      createRecord: () => this.#changeRecord(attributes, response),
+      noteFailure: (failure) => this.#writer.countFailure(attributes, response, failure),
+    });
   }
 
   /** How often each rule refused something since the start, without reads of operators. */
@@ -214,18 +217,26 @@ interface ChangeRecord {
   recordIn(tx: Transaction, isNamed: boolean): Promise<void>;
 }
 
+/** How a change is recorded if it is made, and if it fails. */
+interface ChangeRecords {
+  readonly createRecord: () => ChangeRecord;
+  readonly noteFailure: (failure: Failure) => void;
+}
+
 /** The decision on a change; it is named and recorded only if the change is made. */
 class ChangeDecision implements Decision {
   readonly allowed: boolean;
   readonly reasons: Decision['reasons'];
+  readonly noteFailure: (failure: Failure) => void;
   readonly #createRecord: () => ChangeRecord;
   #changeRecord: ChangeRecord | undefined;
   #isNamed = false;
 
-  constructor({ allowed, reasons }: Decision, createRecord: () => ChangeRecord) {
+  constructor({ allowed, reasons }: Decision, { createRecord, noteFailure }: ChangeRecords) {
     this.allowed = allowed;
     this.reasons = reasons;
     this.#createRecord = createRecord;
+    this.noteFailure = noteFailure;
   }
 
   /** The name if it was read; only then an object of that name exists. */

@@ -76,7 +76,9 @@ class Outcome {
     this.#turnStartedAt = performance.now();
   }
 
+  /** Adds a decision; an attempt to sign in that failed was none. */
   async add(decision: DecisionObject): Promise<void> {
+    if (decision.status.outcome) return;
     this.#replayed += 1;
     const result = compareDecisions(decision.status.allowed, await this.#replay(decision));
     if (result === 'unchanged' || result === 'undecidable') {

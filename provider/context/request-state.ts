@@ -43,4 +43,5 @@ export interface SingleUse {
 export interface Origin {
   readonly request?: IncomingMessage;
   readonly network?: string;
+  readonly auditID?: string;
 }

@@ -5,6 +5,7 @@ import { deviceGrant } from '../adapter/built-in-clients.js';
 import { repeatedAnswer } from '../adapter/refresh-answer.js';
 import { isDeviceRequest, noteUserCode, presented } from '../adapter/user-code-events.js';
 import { isRouted, type ProviderServices } from '../context/context.js';
+import { noteReuse } from '../interaction/policy.js';
 
 const countedEvents = [
   'interaction.started',
@@ -61,10 +62,11 @@ export function registerEventListeners(services: ProviderServices, provider: Pro
     (ctx: GrantContext, error: { error?: string; error_detail?: string } | undefined) => {
       if (repeatedAnswer()) return noteTokens(ctx, { outcome: 'Issued' });
       const detail = error?.error_detail ?? '';
-      noteTokens(ctx, {
-        outcome: reusedDetail.test(detail) ? 'Reused' : 'Refused',
-        reason: error?.error,
-      });
+      const isReused = reusedDetail.test(detail);
+      noteTokens(ctx, { outcome: isReused ? 'Reused' : 'Refused', reason: error?.error });
+      const account = accountIn(ctx);
+      const client = ctx.oidc.entities.Client?.clientId;
+      if (isReused && account && client) noteReuse(services, { account, client });
       if (!consumedDetail.test(detail)) return;
       const kind = models[grantType(ctx.oidc.params?.grant_type)] ?? 'Other';
       services.runtime.metrics?.singleUseRefused.inc({ kind });
@@ -103,15 +105,18 @@ export function registerEventListeners(services: ProviderServices, provider: Pro
  * Writes the outcome of a token request to the audit log and the log; the account if the presented
  * code or token identifies it.
  */
-function noteTokens(
-  { req, oidc: { params, entities } }: GrantContext,
-  result: Pick<SignInEvent, 'outcome' | 'reason'>,
-): void {
-  const { Client: client, AccessToken, RefreshToken, AuthorizationCode, DeviceCode } = entities;
-  const account = (AccessToken ?? RefreshToken ?? AuthorizationCode ?? DeviceCode ?? presented())
-    ?.accountId;
+function noteTokens(ctx: GrantContext, result: Pick<SignInEvent, 'outcome' | 'reason'>): void {
+  const { params, entities } = ctx.oidc;
+  const account = accountIn(ctx);
   const method = grantType(params?.grant_type).replace(/^.*:/, '');
-  recordSignIn(req, { account, client: client?.clientId, method, reason: undefined, ...result });
+  const client = entities.Client?.clientId;
+  recordSignIn(ctx.req, { account, client, method, reason: undefined, ...result });
+}
+
+/** Returns the account that the presented code or token belongs to. */
+function accountIn({ oidc: { entities } }: GrantContext): string | undefined {
+  const { AccessToken, RefreshToken, AuthorizationCode, DeviceCode } = entities;
+  return (AccessToken ?? RefreshToken ?? AuthorizationCode ?? DeviceCode ?? presented())?.accountId;
 }
 
 /**

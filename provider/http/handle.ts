@@ -86,6 +86,7 @@ export async function handleRequest(
     keepResponseMode(request);
     const unitOfWork = new UnitOfWork(services.store, {
       request,
+      auditID: auditIDOf(response),
       ...(network !== undefined && { network }),
     });
     await inUnitOfWork(unitOfWork, () => callback(request, response));

@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { domainOf } from '../../kinds/signin/email-address.js';
-import { loaded, type Recorded } from '../../registry/authorizer.js';
+import { isOnChange, loaded, type Recorded } from '../../registry/authorizer.js';
+import { anonymous } from '../../registry/caller.js';
 import type { Decision } from '../../registry/kind.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import { accountObject, callerFor, type SignedIn } from '../adapter/accounts.js';
@@ -65,13 +66,34 @@ async function decide(
 const opensInBrowser = /^\/oauth2\/(auth|device)(?!\/auth\b)(\/|\?|$)/;
 
 /**
- * Returns the facts of the current request: its site and, if a person's browser sends it, its
- * network.
+ * Returns the facts of the current request: its site, its Audit-ID and program, and its network if a
+ * person's browser sends it.
  */
-function requestFacts(): { site?: string; network?: string } {
-  const { request, network } = currentUnitOfWork()?.origin ?? {};
+function requestFacts(): Readonly<Record<string, string>> {
+  const { request, network, auditID } = currentUnitOfWork()?.origin ?? {};
   const isOfBrowser = request?.url !== undefined && opensInBrowser.test(request.url);
-  return { ...siteFact(), ...(isOfBrowser && network && { network }) };
+  const userAgent = request?.headers['user-agent'];
+  return {
+    ...siteFact(),
+    ...(auditID && { auditID }),
+    ...(userAgent && { userAgent: userAgent.slice(0, 512) }),
+    ...(isOfBrowser && network && { network }),
+  };
+}
+
+/**
+ * Counts a code or token that was presented again among the failed requests of its account: someone else
+ * may have a copy.
+ */
+export function noteReuse(
+  { policy: { authorizer } }: ProviderServices,
+  { account, client }: { readonly account: string; readonly client: string },
+): void {
+  const { network } = currentUnitOfWork()?.origin ?? {};
+  const facts = { path: '/oauth2/token', account, client, ...requestFacts(), network };
+  const attributes = { caller: anonymous, action: 'provider', facts };
+  const decision = authorizer.decide(attributes, 'change');
+  if (isOnChange(decision)) decision.noteFailure({ outcome: 'Reused', account, client });
 }
 
 /** Returns the Sec-Fetch-Site fact of the current request, for policy. */

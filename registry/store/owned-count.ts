@@ -3,7 +3,7 @@ import type { Transaction } from '../kind.js';
 import { toStatusError } from '../status/storage-errors.js';
 
 /** How many objects one commit evicts, so that listing them is rare. */
-const evictionBatch = 40;
+const evictionBatch = 25;
 
 /** The objects of one owner that are counted: their keys, the key of the count, the maximum. */
 export interface CountedObjects {
@@ -12,8 +12,8 @@ export interface CountedObjects {
   readonly max: number;
   /** How long an object is kept, in milliseconds. */
   readonly retentionMs: number;
-  /** Returns a key that goes with an object, if there is one. */
-  readonly dependentKey?: (entry: Entry) => string | undefined;
+  /** Returns the keys that go with an object. */
+  readonly dependentKeys?: (entry: Entry) => readonly string[];
 }
 
 /**
@@ -37,12 +37,12 @@ export async function countOwned(
 async function evictOldest(
   tx: Transaction,
   storage: Storage,
-  { range, max, dependentKey }: CountedObjects,
+  { range, max, dependentKeys }: CountedObjects,
 ): Promise<number> {
   const { entries } = await toStatusError(storage.list(range));
   const newestFirst = [...entries].sort((a, b) => b.revision - a.revision);
   const oldest = newestFirst.slice(Math.max(max, entries.length) - evictionBatch);
-  const keys = oldest.flatMap((entry) => [entry.key, dependentKey?.(entry) ?? []].flat());
+  const keys = oldest.flatMap((entry) => [entry.key, ...(dependentKeys?.(entry) ?? [])]);
   tx.add({ checks: [], writes: keys.map((key) => ({ delete: key })) });
   return entries.length - oldest.length;
 }

@@ -74,6 +74,6 @@ test('etcd may use the smallest quota of its members', async () => {
 });
 
 test('less is needed where less is kept', () => {
-  const less = bytesOfDailySignIn({ ...defaultLimits, readDecisionRetention: 86_400_000 });
-  expect(bytesOfDailySignIn(defaultLimits) - less).toBeCloseTo(29 * 302);
+  const less = bytesOfDailySignIn({ ...defaultLimits, signInRetention: 86_400_000 });
+  expect(bytesOfDailySignIn(defaultLimits) - less).toBeCloseTo(59 * 470);
 });

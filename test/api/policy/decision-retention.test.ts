@@ -11,32 +11,41 @@ afterAll(stopAll);
 const hour = 3_600_000;
 const isSeries = ({ metadata: { name } }: DecisionObject): boolean => /-0[a-z2-7]{32}$/.test(name);
 
-/** What is decided, which record that leaves, and whether it is kept as a permitted read. */
-const cases: readonly (readonly [string, (one: DecisionObject) => boolean, 'read' | 'other'])[] = [
-  ['a sign-in', (one) => one.spec.action === 'signIn' && !isSeries(one), 'read'],
-  ['a sign-in by a live session', (one) => one.spec.action === 'signIn' && isSeries(one), 'read'],
-  ['a scope shared again', (one) => one.spec.action === 'share' && isSeries(one), 'read'],
-  ['a read', ({ spec }) => spec.action === 'get' && spec.resource?.kind === 'Account', 'read'],
+/** Hours that each decision is kept, and the flags for them. */
+const hours = { read: 30, signIn: 36, other: 48 };
+const flags = [
+  ['--limits-read-decision-retention', `${hours.read}h`],
+  ['--limits-sign-in-retention', `${hours.signIn}h`],
+  ['--limits-decision-retention', `${hours.other}h`],
+].flat();
+
+/** What is decided, which record that leaves, and how long it is kept. */
+const cases: readonly (readonly [string, (one: DecisionObject) => boolean, keyof typeof hours])[] =
   [
-    'a scope that a consent shares',
-    (one) => one.spec.action === 'share' && !isSeries(one),
-    'other',
-  ],
-  ['a consent', ({ spec }) => spec.action === 'interactions/consent', 'other'],
-  ['a sign-up', ({ spec }) => spec.action === 'signUp', 'other'],
-  ['a step of a sign-in', ({ spec }) => spec.action === 'interactions/login', 'other'],
-  ['a change', ({ spec }) => spec.action === 'patch', 'other'],
-  [
-    'a refusal',
-    ({ spec }) => spec.action === 'create' && spec.resource?.kind === 'Policy',
-    'other',
-  ],
-  [
-    'a refusal of many',
-    ({ spec, status }) => spec.principal === 'Anonymous' && !status.allowed,
-    'other',
-  ],
-];
+    ['a sign-in', (one) => one.spec.action === 'signIn' && !isSeries(one), 'signIn'],
+    ['a sign-in by a live session', (one) => one.spec.action === 'signIn' && isSeries(one), 'read'],
+    ['a scope shared again', (one) => one.spec.action === 'share' && isSeries(one), 'read'],
+    ['a read', ({ spec }) => spec.action === 'get' && spec.resource?.kind === 'Account', 'read'],
+    [
+      'a scope that a consent shares',
+      (one) => one.spec.action === 'share' && !isSeries(one),
+      'other',
+    ],
+    ['a consent', ({ spec }) => spec.action === 'interactions/consent', 'other'],
+    ['a sign-up', ({ spec }) => spec.action === 'signUp', 'other'],
+    ['a step of a sign-in', ({ spec }) => spec.action === 'interactions/login', 'other'],
+    ['a change', ({ spec }) => spec.action === 'patch', 'other'],
+    [
+      'a refusal',
+      ({ spec }) => spec.action === 'create' && spec.resource?.kind === 'Policy',
+      'other',
+    ],
+    [
+      'a refusal of many',
+      ({ spec, status }) => spec.principal === 'Anonymous' && !status.allowed,
+      'other',
+    ],
+  ];
 
 describe.each(stores)('how long a decision is kept, on %s', (store) => {
   let service: TestService;
@@ -45,7 +54,7 @@ describe.each(stores)('how long a decision is kept, on %s', (store) => {
     service = await startTest({
       quickDecisions: true,
       store,
-      flags: ['--limits-decision-retention', '48h', '--limits-read-decision-retention', '30h'],
+      flags,
     });
     await createClient(service, 'app');
     ({ tab } = await signIn(service, 'ada@example.test'));
@@ -61,9 +70,7 @@ describe.each(stores)('how long a decision is kept, on %s', (store) => {
       ((await service.store.reader(PolicyDecision).list()) as DecisionObject[]).find(wanted);
     const { metadata, status } = (await settles(find, Boolean))!;
     const { entry } = await service.storage.get(`objects/policydecisions/${metadata.name}`);
-    expect(entry!.expires! - Date.parse(status.lastTimestamp)).toBe(
-      (retention === 'read' ? 30 : 48) * hour,
-    );
+    expect(entry!.expires! - Date.parse(status.lastTimestamp)).toBe(hours[retention] * hour);
   });
 
   test('a sign-in takes at most 500 bytes with its key, and all answers show the same', async () => {

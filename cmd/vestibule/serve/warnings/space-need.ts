@@ -14,9 +14,9 @@ interface SignInRecords {
  */
 export const signInRecords: readonly SignInRecords[] = [
   {
-    what: 'the decision',
-    bytes: 302,
-    lifetimeMs: ({ readDecisionRetention }) => readDecisionRetention,
+    what: 'the decision, with its row in the order of time',
+    bytes: 470,
+    lifetimeMs: ({ signInRetention }) => signInRetention,
   },
   {
     what: 'what the session was granted, with its index',

@@ -57,9 +57,9 @@ export async function warnOfSpace(
     { ...load, neededBytes: needed, capacityBytes: capacity, docs: 'docs/reference/space.md' },
     type === 'etcd'
       ? 'the quota of etcd is too small for the sign-ins of this service: raise --quota-backend-bytes of etcd or ' +
-          'lower limits.readDecisionRetention and limits.sessionIdleLifetime'
+          'lower limits.signInRetention and limits.sessionIdleLifetime'
       : 'the disk is too small for the sign-ins of this service: enlarge it or lower ' +
-          'limits.readDecisionRetention and limits.sessionIdleLifetime',
+          'limits.signInRetention and limits.sessionIdleLifetime',
   );
   return true;
 }
