@@ -42,6 +42,7 @@ const partsOf: Readonly<Record<string, readonly string[]>> = {
   console: [
     'base',
     'console',
+    'activity',
     'accessrequests',
     'report',
     'checklist',

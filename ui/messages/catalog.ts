@@ -1,6 +1,7 @@
 import type access from './en/access.json';
 import type accessrequests from './en/accessrequests.json';
 import type account from './en/account.json';
+import type activity from './en/activity.json';
 import type address from './en/address.json';
 import type alternatives from './en/alternatives.json';
 import type apps from './en/apps.json';
@@ -40,6 +41,7 @@ export type MessageID = keyof (typeof base &
   typeof policy &
   typeof account &
   typeof apps &
+  typeof activity &
   typeof access &
   typeof passkey &
   typeof decisions &

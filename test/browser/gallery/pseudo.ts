@@ -2,6 +2,7 @@ import type { Catalog } from '../../../ui/messages/catalog.js';
 import access from '../../../ui/messages/en/access.json';
 import accessrequests from '../../../ui/messages/en/accessrequests.json';
 import account from '../../../ui/messages/en/account.json';
+import activity from '../../../ui/messages/en/activity.json';
 import address from '../../../ui/messages/en/address.json';
 import alternatives from '../../../ui/messages/en/alternatives.json';
 import apps from '../../../ui/messages/en/apps.json';
@@ -42,6 +43,7 @@ export const english: Catalog = {
   ...policies,
   ...policy,
   ...account,
+  ...activity,
   ...apps,
   ...access,
   ...accessrequests,
