@@ -71,6 +71,7 @@ const partKinds: Record<Part, string> = {
   apps: 'Client',
   policy: 'Policy',
   decisions: 'PolicyDecision',
+  activity: 'PolicyDecision',
   settings: 'Replica',
 };
 const partViews: Record<Part, Lazy<{ readonly View: ComponentType<PartProps> }>> = {
@@ -80,6 +81,9 @@ const partViews: Record<Part, Lazy<{ readonly View: ComponentType<PartProps> }>>
   apps: new Lazy(() => import('./apps/apps-view.js').then(({ AppsView: View }) => ({ View }))),
   policy: new Lazy(() => policyChunk.load().then(({ PolicyPart: View }) => ({ View }))),
   decisions: new Lazy(() => policyChunk.load().then(({ DecisionsPart: View }) => ({ View }))),
+  activity: new Lazy(() =>
+    import('./activity/activity-view.js').then(({ ActivityView: View }) => ({ View })),
+  ),
   people: new Lazy(() =>
     import('./people/people-view.js').then(({ PeopleView: View }) => ({ View })),
   ),

@@ -8,7 +8,14 @@ import type { Names } from './names.js';
 import { ruleMessage, ruleTitle, type RuleMessage } from './rule-words.js';
 import { wordFor } from './words.js';
 
-function DecisionTitle({ decision: { spec }, names }: { decision: PolicyDecision; names: Names }) {
+/** What a decision was about, in words. */
+export function DecisionTitle({
+  decision: { spec },
+  names,
+}: {
+  decision: PolicyDecision;
+  names: Names;
+}) {
   const { action, resource, scope, client } = spec;
   const about = client ?? resource?.name ?? spec.input.facts.client ?? spec.input.name;
   if (action === 'share') {
@@ -99,7 +106,7 @@ export function DecisionRow({
 }) {
   const {
     spec: { policy },
-    status: { allowed, reasons },
+    status: { allowed, reasons, outcome },
   } = decision;
   return (
     <li class="decision">
@@ -107,8 +114,9 @@ export function DecisionRow({
         <span class="strong">
           <DecisionTitle decision={decision} names={names} />
         </span>{' '}
-        <span class={`word ${allowed ? 'allowed' : 'refused'}`}>
-          {t(allowed ? 'decisions.allowed' : 'decisions.refused')}
+        <span class={`word ${allowed && !outcome ? 'allowed' : 'refused'}`}>
+          {outcome && t('decisions.failed')}
+          {!outcome && t(allowed ? 'decisions.allowed' : 'decisions.refused')}
         </span>
       </p>
       <p class="hint">

@@ -275,6 +275,7 @@ test('others than operators see what policy lets them, and the rule', async () =
     'Access requests',
     'Policy',
     'Decisions',
+    'Activity',
     'All kinds',
   ]);
   await openConsole(service, person, '/accounts');

@@ -46,6 +46,12 @@ export const places: readonly (readonly Place[])[] = [
       kind: 'PolicyDecision',
       resources: ['decisions', 'policydecisions'],
     },
+    {
+      title: 'console.activity',
+      icon: 'activity',
+      kind: 'PolicyDecision',
+      resources: ['activity'],
+    },
   ],
   [
     {

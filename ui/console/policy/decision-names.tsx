@@ -52,15 +52,18 @@ function Person({ account }: { account: string }) {
 }
 
 /** Who made the request of a decision, or whose sign-in it was. */
-export function Requester({ decision: { spec } }: { decision: PolicyDecision }) {
+export function Who({ decision: { spec } }: { decision: PolicyDecision }) {
   const { type, name } = spec.input.caller;
   const isNamed = type !== 'Browser' && name !== undefined;
-  const who = spec.account ? (
-    <Person account={spec.account} />
-  ) : (
+  if (spec.account) return <Person account={spec.account} />;
+  return (
     <>
       {wordFor('who', type)} {isNamed && <Ltr of={name} />}
     </>
   );
-  return <p class="hint">{format('policies.who', { who })}</p>;
 }
+
+/** The same as a line. */
+export const Requester = ({ decision }: { decision: PolicyDecision }) => (
+  <p class="hint">{format('policies.who', { who: <Who decision={decision} /> })}</p>
+);

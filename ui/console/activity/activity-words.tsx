@@ -1,0 +1,77 @@
+import type { PolicyDecision } from '../../api.js';
+import { t } from '../../base/text/message.js';
+import { DecisionTitle } from '../../decisions/decision-row.js';
+import type { Names } from '../../decisions/names.js';
+import type { MessageID } from '../../messages/catalog.js';
+import type { Row } from '../base/table.js';
+
+const isDecision = (object: object): object is PolicyDecision => 'spec' in object;
+
+/** Returns the decision of a row; the table is read with whole objects. */
+export function decisionOf({ object }: Row): PolicyDecision {
+  if (!isDecision(object)) throw new Error('the table has no objects');
+  return object;
+}
+
+/** The words for methods. */
+const methodWords: Readonly<Record<string, MessageID>> = {
+  EmailCode: 'activity.method.EmailCode',
+  EmailLink: 'activity.method.EmailLink',
+  Passkey: 'activity.method.Passkey',
+};
+
+const isSignIn = ({ spec }: PolicyDecision): boolean => spec.action === 'signIn';
+
+/** Returns the app that something is about, or undefined. */
+export function appOf({ spec }: PolicyDecision): string | undefined {
+  const { client, resource, input } = spec;
+  return client ?? (resource?.kind === 'Client' ? resource.name : input.facts.client);
+}
+
+/** Returns how the person signed in, or tried to, in words; empty for a change. */
+export function methodOf(decision: PolicyDecision): string {
+  const { method, methods } = decision.spec.input.facts;
+  const words = methodWords[method ?? methods?.[0] ?? ''];
+  return isSignIn(decision) && words ? t(words) : '';
+}
+
+/** What happened, for a row of the table. */
+export const What = ({ decision, names }: { decision: PolicyDecision; names: Names }) => (
+  <span class="happened">
+    {isSignIn(decision) ? (
+      t('activity.signin')
+    ) : (
+      <DecisionTitle decision={decision} names={names} />
+    )}
+  </span>
+);
+
+/** Returns how something ended, in words. */
+export function outcomeOf({ spec, status }: PolicyDecision): string {
+  if (status.outcome) return t(`activity.outcome.${status.outcome}`);
+  if (!status.allowed) return t('activity.outcome.Refused');
+  return t(spec.action === 'signIn' ? 'activity.outcome.SignedIn' : 'activity.outcome.Done');
+}
+
+/** How something ended, by a word and the shape of its mark. */
+export function Outcome({ decision }: { decision: PolicyDecision }) {
+  const { allowed, outcome, count } = decision.status;
+  const look = allowed && !outcome ? 'state ok' : 'state bad square';
+  return (
+    <span class={look}>
+      {outcomeOf(decision)}
+      {count > 1 && ` ×${count}`}
+    </span>
+  );
+}
+
+/** From where: the network, and the browser or program. */
+export function From({ decision: { status } }: { decision: PolicyDecision }) {
+  const { network, program } = status.request ?? {};
+  return (
+    <span class="two-lines">
+      {network && <bdi dir="ltr">{network}</bdi>}
+      {program && <bdi dir="ltr">{program}</bdi>}
+    </span>
+  );
+}
