@@ -36,7 +36,7 @@ const max = {
   'console (policy)': 10_500,
   'console (people)': 4_000,
   'console (apps)': 7_000,
-  'console (later)': 10_800,
+  'console (later)': 14_500,
   'console (charts)': 25_000,
   'console (editor)': 110_000,
   'console (import)': 20_000,

@@ -63,7 +63,7 @@ test('a snapshot counts for seven days, and the newest one does', () => {
 test('operators are done with a passkey of a member who can sign in', async () => {
   const finding = (members: string[], accounts: Record<string, object>): Promise<string> =>
     readOperators(
-      async (path) => {
+      async (path): Promise<any> => {
         if (path === '/groups/operators') return { spec: { members } };
         const address = decodeURIComponent(path).split('status.email.address=')[1]!;
         const status = accounts[address];

@@ -15,16 +15,17 @@ const canSignInByPasskey = ({ metadata, status }: Account): boolean =>
  * of the API. Asks for one account after the other, since nearly always an early one has a passkey.
  */
 export async function readOperators(
-  read: (path: string) => Promise<unknown>,
+  read: <T>(path: string) => Promise<T>,
   groups: string,
   accounts: string,
 ): Promise<OperatorsFinding> {
-  const { spec } = (await read(`${groups}/operators`)) as Group;
+  const { spec } = await read<Group>(`${groups}/operators`);
   const members = spec.members ?? [];
   if (members.length === 0) return 'NoMembers';
   for (const address of members) {
     const selector = encodeURIComponent(`status.email.address=${address}`);
-    const { items } = (await read(`${accounts}?fieldSelector=${selector}`)) as { items: Account[] };
+    const path = `${accounts}?fieldSelector=${selector}`;
+    const { items } = await read<{ items: Account[] }>(path);
     if (items.some(canSignInByPasskey)) return 'Done';
   }
   return 'NoPasskey';
