@@ -92,12 +92,13 @@ test('operators see figures, charts and reasons, and the page follows replicas',
   await openConsole(service, person);
   const chart = page.getByRole('region', { name: 'Sign-ins' });
   await chart.locator('canvas').waitFor();
-  expect(await chart.locator('.sum').textContent()).toBe(
-    '166 100% more than the day before · 3 failed tries',
+  // The service adds the sign-ins of this test within a minute.
+  expect(await chart.locator('.sum').textContent()).toMatch(
+    /^16[6-8] 10[0-2]% more than the day before · 3 failed tries$/,
   );
   await chart.getByRole('row', { name: / 110 56 0$/ }).waitFor();
   const refused = page.getByRole('region', { name: 'Refused, by reason' });
-  await refused.getByRole('row', { name: /^Mails for one client network .*=20000 21 / }).waitFor();
+  await refused.getByRole('row', { name: /^Mails for one client network .*=20 21 / }).waitFor();
   await refused.getByRole('row', { name: /^No rule permits it\. 5 / }).waitFor();
   await page.getByText('Not ready: policy').first().waitFor();
   await page.getByText('of 2 GB').first().waitFor();
@@ -121,10 +122,10 @@ test('the address has the span, and keys and pointer read the bars', async () =>
   await openConsole(service, person, '?span=7d');
   const chart = page.getByRole('region', { name: 'Sign-ins' });
   await chart.locator('canvas').waitFor();
-  expect(await chart.locator('strong').textContent()).toBe('256');
+  expect(await chart.locator('strong').textContent()).toMatch(/^25[6-8]$/);
   await page.getByRole('button', { name: '24 h' }).click();
   await page.waitForURL(/\/console$/);
-  await chart.getByText('166').waitFor();
+  await chart.getByText(/^16[6-8]$/).waitFor();
   await page.getByRole('button', { name: '30 d' }).focus();
   await page.keyboard.press('Shift+Tab');
   const plot = chart.locator('[tabindex="0"]');
