@@ -160,6 +160,10 @@ export default defineConfig(({ mode }) => ({
     rolldownOptions: {
       input: `${import.meta.dirname}/${mode}.html`,
       output: {
+        // What several chunks of the console need is one file, not one for each set of chunks.
+        ...(mode === 'console' && {
+          codeSplitting: { groups: [{ name: 'shared', test: /\/ui\/(base|console\/base)\// }] },
+        }),
         postBanner: ({ isDynamicEntry }) => (isDynamicEntry ? '' : runAtOnce),
         assetFileNames: ({ names: [name = ''] }) =>
           name.endsWith('.css')

@@ -130,7 +130,7 @@ function Charts({ hours, span }: { hours: readonly HourlyCount[]; span: Span }) 
   );
 }
 
-/** Reads the Policy that the replicas use. */
+/** Reads the Policy that the replicas use, for the words of its rules. */
 function usePolicy(replicas: readonly Replica[] | undefined): Policy | undefined {
   const kind = kindOf(useConsole().kinds, 'Policy');
   const name = replicas?.find(({ status }) => status.policy)?.status.policy;
@@ -146,7 +146,8 @@ export function ServiceState({ kind }: { kind: Kind }) {
   const { items, failure, reload } = useCollection<Replica>(kind.path);
   const counts = kindOf(useConsole().listed, 'HourlyCount');
   const read = useHours(counts, wanted);
-  const policy = usePolicy(items);
+  const isRefusedByRule = read.value?.hours.some(({ status }) => status.refusedByRule?.length);
+  const policy = usePolicy(isRefusedByRule ? items : undefined);
   if (!items) return failure ? <Failure failure={failure} retry={reload} /> : <Loading />;
   if (items.length === 0) return <p class="lead">{t('console.state.none')}</p>;
   const { hours, span } = read.value ?? { hours: [], span: wanted };
