@@ -25,7 +25,6 @@ export function CommandButton() {
       <button
         type="button"
         class="command-button"
-        aria-label={t('command.open')}
         aria-keyshortcuts="Control+K Meta+K"
         onClick={() => setOpen(true)}
       >
