@@ -100,7 +100,7 @@ describe('tables (4.2)', () => {
       passkeys: 'Display-Name Device-Type Last-Used (Account)',
       grants: 'Account Client Scopes',
       policies: 'Mode In-Force Rules (Author)',
-      policydecisions: 'Principal Action Resource Allowed Count',
+      policydecisions: 'Principal Action Resource Allowed Count (Outcome) (Network) (Program)',
       claimsreviews: 'Client Provider Outcome',
       mockmessages: 'To Subject',
       clients: 'Display-Name Type (PKCE)',
@@ -112,6 +112,7 @@ describe('tables (4.2)', () => {
       invitations: 'Email Phase Groups (Until) (Invited-By)',
       appearances: 'Display-Name Accent',
       settings: 'Set Revision (Author)',
+      hourlycounts: 'Sign-Ins Failed Mails Refused-By-Rule Refused-By-Limit',
       replicas: 'Ready Release Store Sign-Ins (Failed-Checks)',
     };
     await (await register(service, ada)).answer.is(201);
