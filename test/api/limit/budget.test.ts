@@ -39,13 +39,14 @@ const isDrawn = (writes: Parameters<Storage['commit']>[1]): boolean =>
   !writes[0].put.startsWith('limits/mail');
 
 /** What is read behind the answers: rows of the outbox and recorded decisions. */
-const background = /^(outbox|objects\/policydecisions|decisioncount|oidc\/client-report)\//;
+const background = /^(outbox|(objects|index)\/policydecisions|decisioncount|oidc\/client-report)\//;
 
 /** Decisions and what Clients send, written down in the background, by themselves. */
 const isRecorded = (writes: Parameters<Storage['commit']>[1]): boolean =>
-  writes.every(
-    (write) =>
-      'put' in write && /^(objects\/policydecisions|oidc\/client-report)\//.test(write.put),
+  writes.every((write) =>
+    /^((objects|index)\/policydecisions|oidc\/client-report)\//.test(
+      'put' in write ? write.put : write.delete,
+    ),
   );
 
 /**

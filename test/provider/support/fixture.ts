@@ -70,10 +70,10 @@ export function counting(storage: Storage): Storage & { commits: number; reads: 
     close: storage.close.bind(storage),
     commit: (...args: Parameters<Storage['commit']>) => {
       if (
-        !args[1].every(
-          (write) =>
-            'put' in write &&
-            /^(objects\/policydecisions|oidc\/client-report|limits)\//.test(write.put),
+        !args[1].every((write) =>
+          /^((objects|index)\/policydecisions|oidc\/client-report|limits)\//.test(
+            'put' in write ? write.put : write.delete,
+          ),
         )
       ) {
         counted.commits += 1;
