@@ -233,8 +233,8 @@ function assemble(
     auditLogPath: values['audit-log-path'],
     loggingFormat: values['logging-format'],
     displayed: {
-      ...displayValues(values),
       'email-from': emailFrom,
+      ...displayValues(values),
       ...(baseURL !== undefined && { 'base-url': baseURL }),
     },
   };
