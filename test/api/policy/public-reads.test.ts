@@ -4,7 +4,7 @@ import { type Fronted, master, startFronted } from '../../support/cluster/frontp
 import { expectFor } from '../../support/expect-for.js';
 import { tokenOf } from '../../support/people/device.js';
 import { signIn } from '../../support/people/signin.js';
-import type { Tab } from '../../support/people/tab.js';
+import type { Answer, Tab } from '../../support/people/tab.js';
 import { createClient, stopAll } from '../../support/service.js';
 import { stores } from '../../support/stores.js';
 
@@ -42,6 +42,10 @@ const pages: readonly Record<string, string>[] = [
   { origin: evil },
 ];
 
+/** A body without the revision of a list, which what is recorded in the background moves on. */
+const withoutRevision = ({ bytes }: Answer): string =>
+  bytes.toString().replace(/(?<=^.{0,200}List".{0,100}"resourceVersion":)"\d+"/, '""');
+
 describe.each(stores)('what other sites’ pages read, on %s', (store) => {
   let front: Fronted;
   let operator: Tab;
@@ -66,7 +70,7 @@ describe.each(stores)('what other sites’ pages read, on %s', (store) => {
         expectFor([headers, method], [answer.code, corsOf(answer.headers)]).toEqual([200, open]);
         expect(answer.headers['cross-origin-resource-policy']).toBe('same-origin');
         expect(answer.headers['set-cookie']).toBeUndefined();
-        if (method === 'GET') expect(answer.bytes.equals(own.bytes)).toBe(true);
+        if (method === 'GET') expect(withoutRevision(answer)).toBe(withoutRevision(own));
       }
     }
   });

@@ -4,7 +4,10 @@ import { call } from '../../base/api/api.js';
 import { useCollection } from '../../base/api/collection.js';
 import { Button } from '../../base/button.js';
 import { announce } from '../../base/live-region.js';
+import { addMessages } from '../../base/text/i18n.js';
 import { t } from '../../base/text/message.js';
+import policiesMessages from '../../messages/en/policies.json';
+import policyMessages from '../../messages/en/policy.json';
 import { Differences } from '../../policy/differences.js';
 import { historyOf } from '../../policy/history.js';
 import { useConsole } from '../base/console-context.js';
@@ -17,6 +20,9 @@ import { useRequest } from '../base/use-request.js';
 import { policyBody, useCheck } from '../policy/policy-check.js';
 import { ImpactCounts } from '../policy/policy-impact.js';
 import { appRuleIn, ruleOf, withAppRule } from './app-rule.js';
+
+addMessages(policiesMessages);
+addMessages(policyMessages);
 
 interface Group {
   readonly metadata: ObjectMeta;
