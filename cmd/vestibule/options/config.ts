@@ -233,8 +233,7 @@ function assemble(
     auditLogPath: values['audit-log-path'],
     loggingFormat: values['logging-format'],
     displayed: {
-      'email-from': emailFrom,
-      ...displayValues(values),
+      ...displayValues({ ...values, 'email-from': emailFrom }),
       ...(baseURL !== undefined && { 'base-url': baseURL }),
     },
   };
