@@ -84,6 +84,23 @@ describe('a text that is wrong is refused with line and column', () => {
     expect(causesOf([{ message: 'has no rules' }])[0]!.message).toBe('Invalid value: has no rules');
   });
 
+  test('a fault keeps its place after rules that a text before had', async () => {
+    const known = '@id("é ü")\npermit (principal, action, resource); // ñ\n';
+    const faulty = '  permit (principal, action, resource) when { context.domain == 1 };';
+    await check(known);
+    const [fault] = await check(`// ô\n${known}${faulty}`);
+    expect([fault?.line, fault?.column]).toEqual([4, faulty.indexOf('context') + 1]);
+    expect(await check(`${known}${faulty}`)).toEqual(await check(`${known}${faulty}`));
+  });
+
+  test('a warning comes again with each check of its rule', async () => {
+    const text =
+      'permit (principal, action, resource) when { principal == Account::"\u0430dmin" };';
+    const first = await within(text);
+    expect('warnings' in first && first.warnings.length).toBeGreaterThan(0);
+    expect(await within(text)).toEqual(first);
+  });
+
   test('each fault once, though many kinds of request meet it', async () => {
     expect(
       await check('permit (principal, action, resource) when { context.client == Client::"a" };'),
