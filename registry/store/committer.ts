@@ -3,6 +3,7 @@ import {
   type Check,
   type Committed,
   type Lost,
+  type Revision,
   type Storage,
   UnavailableError,
   type Write,
@@ -13,6 +14,9 @@ import { statusErrorOf, toStatusError } from '../status/storage-errors.js';
 import type { WatchCache } from '../watchcache/watch-cache.js';
 import type { OptimisticCache } from './optimistic-cache.js';
 
+/** Receives the writes of a commit of this process, and its revision. */
+export type CommitListener = (writes: readonly Write[], revision: Revision) => void;
+
 const noWrites: StagedWrites = { checks: [], writes: [] };
 
 /** Commits to storage, and updates the watch cache and the optimistic cache. */
@@ -20,6 +24,7 @@ export class StoreCommitter {
   readonly #storage: Storage;
   readonly #watchCache: WatchCache;
   readonly #optimisticCache: OptimisticCache | undefined;
+  readonly #listeners: CommitListener[] = [];
 
   constructor(
     storage: Storage,
@@ -29,6 +34,11 @@ export class StoreCommitter {
     this.#storage = storage;
     this.#watchCache = watchCache;
     this.#optimisticCache = optimisticCache;
+  }
+
+  /** Calls the listener after each commit. */
+  onCommit(listener: CommitListener): void {
+    this.#listeners.push(listener);
   }
 
   /**
@@ -80,6 +90,7 @@ export class StoreCommitter {
       writes.map((write) => ('put' in write ? write.put : write.delete)),
       outcome.revision,
     );
+    for (const listener of this.#listeners) listener(writes, outcome.revision);
     return outcome;
   }
 }

@@ -1,15 +1,10 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../observability/log.js';
 import type { Keys } from '../../security/keyring.js';
-import {
-  type Change,
-  CompactedError,
-  type Entry,
-  prefixRange,
-  type Write,
-} from '../../storage/storage.js';
+import { type Entry, prefixRange, type Revision, type Write } from '../../storage/storage.js';
 import type { StagedWrites } from '../kind.js';
-import { minuteMs } from '../schema/units.js';
+import { minuteMs, secondMs } from '../schema/units.js';
 import { decodeRow, encodeRow, isOwn, type RowHead } from './outbox-row.js';
 import type { Store } from './store.js';
 
@@ -52,14 +47,26 @@ const unavailableRetryMs = 1_000;
 const yieldMs = 1_000;
 
 /**
- * Transactional outbox: effects are written in a transaction and run after it. Rows are found by
- * watch and claimed by compare-and-set; they survive a crash.
+ * How often the rows are listed, in milliseconds: those of other replicas, which are run here only
+ * if their replica does not, and those of a commit whose outcome is unknown.
+ */
+const listEveryMs = 5 * secondMs;
+
+/** Listing takes at most this share of the time, however many rows there are. */
+const listShare = 0.05;
+
+/**
+ * Transactional outbox: effects are written in a transaction and run after it. This replica takes
+ * its own rows when they are committed, and finds others by listing them. Rows are claimed by
+ * compare-and-set; they survive a crash.
  */
 export class Outbox {
   readonly #store: Store;
   readonly #keys: Keys;
   readonly #log: Log;
   readonly #queues = new Map<string, Queue>();
+  /** Rows that this process deleted since the list began, which may still have them. */
+  readonly #deletedWhileListing = new Set<string>();
   readonly #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
 
@@ -76,6 +83,7 @@ export class Outbox {
   }
 
   start(): void {
+    this.#store.onCommit((writes, revision) => this.#applyCommit(writes, revision));
     this.#running = this.#run();
   }
 
@@ -95,36 +103,36 @@ export class Outbox {
   }
 
   async #run(): Promise<void> {
-    const signal = this.#stop.signal;
-    let from: number | undefined;
+    const { signal } = this.#stop;
     while (!signal.aborted) {
-      try {
-        from ??= await this.#load();
-        for await (const batch of this.#store.storage.watch('outbox/', from, signal, {
-          newValuesOnly: true,
-        })) {
-          from = batch.revision;
-          this.#applyChanges(batch.changes);
-        }
-      } catch (error) {
-        if (error instanceof CompactedError) from = undefined;
-        this.#log.warn({ err: error }, 'the watch on the outbox was interrupted');
-      }
-      if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, 200));
+      const startedAt = performance.now();
+      await this.#list().catch((error: unknown) => {
+        this.#log.warn({ err: error }, 'the outbox could not be listed');
+      });
+      const waitMs = Math.max(listEveryMs, (performance.now() - startedAt) / listShare);
+      await pause(waitMs, undefined, { ref: false, signal }).catch(() => {});
     }
   }
 
-  async #load(): Promise<number> {
-    const page = await this.#store.storage.list(prefixRange('outbox/'));
-    for (const entry of page.entries) this.#offer(entry);
-    return page.revision;
+  /** Offers the rows that are stored, and forgets those that are no longer. */
+  async #list(): Promise<void> {
+    this.#deletedWhileListing.clear();
+    const { entries, revision } = await this.#store.storage.list(prefixRange('outbox/'));
+    const stored = new Set(entries.map(({ key }) => key));
+    for (const queue of this.#queues.values()) queue.forgetOthers(stored, revision);
+    for (const entry of entries) {
+      if (!this.#deletedWhileListing.has(entry.key)) this.#offer(entry);
+    }
   }
 
-  #applyChanges(changes: readonly Change[]): void {
-    for (const { key, entry } of changes) {
-      if (entry) {
-        this.#offer(entry);
+  #applyCommit(writes: readonly Write[], revision: Revision): void {
+    for (const write of writes) {
+      const key = 'put' in write ? write.put : write.delete;
+      if (!key.startsWith('outbox/')) continue;
+      if ('put' in write) {
+        this.#offer({ ...write, key, revision });
       } else {
+        this.#deletedWhileListing.add(key);
         this.#queueOf(key)?.forget(key);
       }
     }
@@ -179,6 +187,14 @@ class Queue {
     this.#ready.delete(key);
     this.#later.delete(key);
     this.#retryAt.delete(key);
+  }
+
+  /** Forgets the rows up to a revision that are not among those stored at it. */
+  forgetOthers(stored: ReadonlySet<string>, revision: Revision): void {
+    for (const key of this.#knownSince.keys()) {
+      const entry = this.#ready.get(key) ?? this.#later.get(key)?.entry;
+      if (entry && entry.revision <= revision && !stored.has(key)) this.forget(key);
+    }
   }
 
   async stop(): Promise<void> {

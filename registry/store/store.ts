@@ -34,7 +34,7 @@ import { throwStatusError, toStatusError } from '../status/storage-errors.js';
 import type { WatchCache } from '../watchcache/watch-cache.js';
 import { authorizedWork } from './authorized-work.js';
 import { ChangeLoop, type ChangeResult, type PendingChange } from './change-loop.js';
-import { StoreCommitter } from './committer.js';
+import { type CommitListener, StoreCommitter } from './committer.js';
 import { OptimisticCache } from './optimistic-cache.js';
 import type { Registry } from './registry.js';
 import { Indexes } from './replicas/indexes.js';
@@ -258,6 +258,11 @@ export class Store {
     const tx = new StoreTransaction(this.registry, this.#changes.source(), this.systemCall());
     await upsert(tx, kind, name, work);
     return tx.finish().part;
+  }
+
+  /** Calls the listener after each commit of this process; it hears of no other replica's. */
+  onCommit(listener: CommitListener): void {
+    this.#committer.onCommit(listener);
   }
 
   /** Commits staged writes, and the record of the decision that permits them. */

@@ -129,6 +129,48 @@ describe('the outbox', () => {
     expect(Date.now() - from).toBeGreaterThanOrEqual(1_000);
   });
 
+  test('forgets a row that another replica deleted before it was due', async () => {
+    const one = worker('Idempotent');
+    const room = await open(one);
+    const inAnHour = Date.now() + 3_600_000;
+    await room.later('errand', {}, { id: 'a', notBefore: inAnHour, until: inAnHour } as never);
+    expect(room.outbox.pending('errand').rows).toBe(1);
+    await storage.commit([], [{ delete: 'outbox/errand/a' }]);
+    await until(async () => room.outbox.pending('errand').rows === 0, 'the end of the row');
+    expect(one.ran).toEqual([]);
+  });
+
+  test('runs a row once whose deletion a list does not know', async () => {
+    const one = worker('Idempotent');
+    const list = storage.list.bind(storage);
+    const room = await open(one);
+    let openGate = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      openGate = resolve;
+    });
+    let held = 0;
+    let pendingAtList = 1;
+    storage.list = async (range, options) => {
+      if (range.start === 'outbox/') pendingAtList = room.outbox.pending('errand').rows;
+      const page = await list(range, options);
+      if (range.start === 'outbox/' && page.entries.length > 0) {
+        held += 1;
+        await gate;
+      }
+      return page;
+    };
+    const inAnHour = Date.now() + 3_600_000;
+    await room.later('errand', {}, { id: 'a', notBefore: inAnHour, until: inAnHour } as never);
+    await until(async () => held === 1, 'a list with the row');
+    await room.later('errand', {}, { id: 'a' });
+    await until(async () => (await list(prefixRange('outbox/'))).entries.length === 0, 'its end');
+    pendingAtList = -1;
+    openGate();
+    await until(async () => pendingAtList >= 0, 'the next list');
+    storage.list = list;
+    expect([pendingAtList, one.ran.length]).toEqual([0, 1]);
+  });
+
   test('takes each row up when it is due, in any order of arrival', async () => {
     const one = worker('AtMostOnce');
     const room = await open(one);
