@@ -661,6 +661,126 @@ export interface Session {
   };
 }
 
+/** Settings that are in force on all replicas without a restart, in one object named default. A flag, a variable or the configuration file wins over it. */
+export interface Settings {
+  apiVersion: 'id.vestibule.org/v1beta1';
+  kind: 'Settings';
+  metadata: ObjectMeta;
+  spec: {
+    limits?: {
+      interactionLifetime?: string;
+      signInIdle?: string;
+      unprovenShare?: string;
+      emailCodeLifetime?: string;
+      emailCodeDigits?: number;
+      emailCodeTries?: number;
+      emailResendWait?: string;
+      mailWindow?: string;
+      mailsPerKnownAddress?: number;
+      mailsPerAddress?: number;
+      mailsPerAddressDay?: number;
+      knownBrowserLifetime?: string;
+      mailsPerInteraction?: number;
+      mailsPerNetwork?: number;
+      mailsInAll?: number;
+      wrongCodeWindow?: string;
+      wrongCodesPerNetwork?: number;
+      wrongCodesInAll?: number;
+      wrongCodeDecay?: string;
+      wrongCodesPerAddress?: number;
+      invitationLifetime?: string;
+      invitationsPerAddressDay?: number;
+      invitationsPerAccountDay?: number;
+      accessRequestsPerAccountDay?: number;
+      sessionIdleLifetime?: string;
+      sessionLifetime?: string;
+      recentSignIn?: string;
+      authorizationRequestSize?: string;
+      authorizationParameterSize?: string;
+      signInWindow?: string;
+      signInBytesPerNetwork?: string;
+      signInBytesInAll?: string;
+      stateSize?: string;
+      nonceSize?: string;
+      redirectUriSize?: string;
+      signedParameterSize?: string;
+      requestsPerNetwork?: number;
+      clientDocumentsPerNetwork?: number;
+      clientDocumentsInAll?: number;
+      clientDocumentsPerHost?: number;
+      clientDocumentRetry?: string;
+      proofsPerNetwork?: number;
+      passkeysPerNetwork?: number;
+      challengesPerSession?: number;
+      changesPerNetwork?: number;
+      exportsPerNetwork?: number;
+      recoveriesPerAccountDay?: number;
+      invitationAcceptsPerNetwork?: number;
+      recoveryCancelsPerNetwork?: number;
+      wrongSecretsPerNetwork?: number;
+      wrongUserCodesPerSession?: number;
+      wrongUserCodesPerNetwork?: number;
+      codeRest?: string;
+      codeRestMax?: string;
+      recoveryWait?: string;
+      policyReplay?: string;
+      authorizationCodeLifetime?: string;
+      accessTokenLifetime?: string;
+      idTokenLifetime?: string;
+      refreshTokenLifetime?: string;
+      refreshTokenTotalLifetime?: string;
+      deviceCodeLifetime?: string;
+      passkeysPerAccount?: number;
+      sessionsPerAccount?: number;
+      accountChanges?: number;
+      accountBytes?: string;
+      decisionRetention?: string;
+      readDecisionRetention?: string;
+      signInRetention?: string;
+      decisionsPerAccount?: number;
+      recordedChanges?: number;
+      recordedRefusals?: number;
+      recordedRefusalsInAll?: number;
+      reviewsPerAccount?: number;
+      watchesPerSession?: number;
+      watchesPerAccount?: number;
+      watchesOfPersons?: number;
+      watchesOfNetwork?: number;
+      watchesOfStrangers?: number;
+      listPageSize?: number;
+      requestBodySize?: string;
+      memoryShare?: string;
+      memoryBodySize?: string;
+      ownedMetadataSize?: string;
+      networkFactorMiddle?: number;
+      networkFactorWide?: number;
+      limitRecords?: number;
+      watchTimeout?: string;
+    };
+    policyTimeZone?: string;
+    emailFrom?: string;
+    nameFallback?: 'LocalPart' | 'Email' | 'Absent';
+  };
+  status: {
+    revisions?: {
+      revision: number;
+      timestamp: string;
+      author: string;
+      changes: {
+        field: string;
+        from?: string;
+        to?: string;
+      }[];
+    }[];
+    effective?: {
+      name: string;
+      field: string;
+      value: string;
+      source: 'Flag' | 'Environment' | 'File' | 'Settings' | 'Default';
+    }[];
+  };
+}
+
 /** Every error is a Status object. */
 export interface Status {
   apiVersion: 'v1';

@@ -17,6 +17,7 @@ export type {
   Recovery,
   Replica,
   Session,
+  Settings,
   Status,
 } from './api.gen.js';
 

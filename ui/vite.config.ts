@@ -47,6 +47,7 @@ const partsOf: Readonly<Record<string, readonly string[]>> = {
     'report',
     'checklist',
     'overview',
+    'settings',
     'policies',
     'policy',
     'decisions',

@@ -26,13 +26,18 @@ export function pageVocabulary({ types, actions, groups }, contextAttributes, en
   });
 }
 
-/** Returns what each setting is and its default, as the console shows them. */
+/** Returns what each setting is, its default and its type, as the console shows them. */
 export const knownSettings = (settings) =>
   json(
     Object.fromEntries(
-      settings.map(({ flag, describe, default: fallback }) => [
+      settings.map(({ flag, describe, default: fallback, value, oneOf }) => [
         flag,
-        { description: describe, ...(fallback !== undefined && { value: `${fallback}` }) },
+        {
+          description: describe,
+          ...(fallback !== undefined && { value: `${fallback}` }),
+          ...(value === 'count' && { isCount: true }),
+          ...(oneOf && { oneOf }),
+        },
       ]),
     ),
   );

@@ -72,7 +72,7 @@ const partKinds: Record<Part, string> = {
   policy: 'Policy',
   decisions: 'PolicyDecision',
   activity: 'PolicyDecision',
-  settings: 'Replica',
+  settings: 'Settings',
 };
 const partViews: Record<Part, Lazy<{ readonly View: ComponentType<PartProps> }>> = {
   settings: new Lazy(() =>

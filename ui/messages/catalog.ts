@@ -21,6 +21,7 @@ import type recovery from './en/recovery.json';
 import type refusal from './en/refusal.json';
 import type report from './en/report.json';
 import type rules from './en/rules.json';
+import type settings from './en/settings.json';
 import type setup from './en/setup.json';
 import type signin from './en/signin.json';
 import type stepup from './en/stepup.json';
@@ -32,6 +33,7 @@ export type MessageID = keyof (typeof base &
   typeof proof &
   typeof address &
   typeof ends &
+  typeof settings &
   typeof setup &
   typeof mailbox &
   typeof recovery &

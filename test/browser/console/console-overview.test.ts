@@ -153,16 +153,16 @@ test('what waits has its way to be done, and a reason leads to who was refused',
   await page.goBack();
   const refused = page.getByRole('region', { name: 'Refused, by reason' });
   await refused.getByRole('link', { name: 'Show setting', exact: true }).click();
-  await page.getByRole('row', { name: /^limits-mails-per-network / }).waitFor();
+  await page.getByRole('row', { name: /^Mails per network / }).waitFor();
 });
 
 test('settings are found by any word, with their source', async () => {
   const person = await arrive(operator);
   const { page } = person;
   await openConsole(service, person, '/settings');
-  await page.getByRole('row', { name: /^base-url / }).waitFor();
+  await page.getByRole('row', { name: /^Limit factor / }).waitFor();
   await page.getByRole('searchbox').fill('limit-factor');
-  await page.getByRole('row', { name: /^limit-factor 1000\b.* Flag / }).waitFor();
+  await page.getByRole('row', { name: /^Limit factor .* 1000 1 Flag --limit-factor$/ }).waitFor();
   await page.getByRole('searchbox').fill('no such setting');
   await page.getByText('Nothing found.').first().waitFor();
   const manifests = page.getByRole('region', { name: 'Manifests' });

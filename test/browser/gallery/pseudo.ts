@@ -22,6 +22,7 @@ import recovery from '../../../ui/messages/en/recovery.json';
 import refusal from '../../../ui/messages/en/refusal.json';
 import report from '../../../ui/messages/en/report.json';
 import rules from '../../../ui/messages/en/rules.json';
+import settings from '../../../ui/messages/en/settings.json';
 import setup from '../../../ui/messages/en/setup.json';
 import signin from '../../../ui/messages/en/signin.json';
 import stepup from '../../../ui/messages/en/stepup.json';
@@ -34,6 +35,7 @@ export const english: Catalog = {
   ...proof,
   ...address,
   ...ends,
+  ...settings,
   ...setup,
   ...invitation,
   ...recovery,

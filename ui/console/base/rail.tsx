@@ -57,7 +57,7 @@ export const places: readonly (readonly Place[])[] = [
     {
       title: 'console.settings',
       icon: 'sliders-horizontal',
-      kind: 'Replica',
+      kind: 'Settings',
       resources: ['settings'],
     },
   ],

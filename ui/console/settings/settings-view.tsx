@@ -1,119 +1,206 @@
 import { useState } from 'preact/hooks';
-import type { Replica } from '../../api.js';
-import { useCollection } from '../../base/api/collection.js';
-import { Field } from '../../base/field.js';
-import { Form } from '../../base/form.js';
+import type { HourlyCount, Replica, Settings } from '../../api.js';
+import { call } from '../../base/api/api.js';
+import { now } from '../../base/api/clock.js';
+import { readAll, useCollection } from '../../base/api/collection.js';
+import { useRead } from '../../base/api/use-read.js';
+import { Button } from '../../base/button.js';
+import { Icon } from '../../base/frame/icon.js';
 import { Status } from '../../base/status.js';
+import { addMessages } from '../../base/text/i18n.js';
 import { t } from '../../base/text/message.js';
+import messages from '../../messages/en/settings.json';
 import { useConsole } from '../base/console-context.js';
 import { kindOf, useIsAllowed } from '../base/discovery.js';
 import { Frame } from '../base/frame.js';
 import type { Kind } from '../base/kind.js';
+import { getCommand, objectPath } from '../base/kubectl.js';
+import { A, Failure, Kubectl, Loading } from '../base/parts.js';
+import { navigate, pathTo } from '../base/route.js';
+import { useObject } from '../base/use-object.js';
+import { barsOf, reasonsOf } from '../overview/hours.js';
+import { SearchBox } from '../table/table-tools.js';
 import { ManifestFiles } from './manifest-files.js';
-import { listCommand } from '../base/kubectl.js';
-import { A, English, Failure, Kubectl, Loading, searchField, Table } from '../base/parts.js';
-import { pathTo } from '../base/route.js';
-import settingDescriptions from './known-settings.json' with { type: 'json' };
+import { groupOf, groups, isFixed, matches, settingsOf, type Setting } from './setting.js';
+import { SettingTable } from './setting-table.js';
+import { SettingsHistory } from './settings-history.js';
+import { settingsName, useEdits, type Edits } from './use-edits.js';
 
-/** What each setting is, in English, and its default if every process has the same. */
-const knownSettings: Readonly<
-  Record<string, { readonly description: string; readonly value?: string }>
-> = settingDescriptions;
+addMessages(messages);
 
-type Setting = Replica['status']['settings'][number];
+const addressOf = (query: Readonly<Record<string, string>>): string => {
+  const words = new URLSearchParams(query).toString();
+  return words ? `${pathTo('settings')}?${words}` : pathTo('settings');
+};
 
-/** A setting, and whether every replica has the same value of it. */
-interface SharedSetting extends Setting {
-  readonly differs: boolean;
+const isChanged = ({ source }: Setting): boolean => source === 'Settings';
+const isSetAtStart = (setting: Setting): boolean =>
+  isFixed(setting) && setting.source !== 'Default';
+
+/** The refusals of each limit in the last 24 hours, by the name of its setting. */
+function useRefused(): ReadonlyMap<string, number> {
+  const counts = kindOf(useConsole().listed, 'HourlyCount');
+  const query = { orderBy: 'status.startTimestamp', limit: '25' };
+  const { value } = useRead(counts && (() => readAll<HourlyCount>(counts.path, query, 1)), []);
+  const reasons = reasonsOf(value?.items ?? [], barsOf('24h', now()));
+  return new Map(
+    reasons.filter(({ by }) => by === 'limit').map(({ name, count }) => [name, count]),
+  );
 }
 
-/**
- * Returns the settings of all replicas by name, those that operators changed first. They are not
- * the same while a release rolls out. A replica says only what differs from the default.
- */
-function settingsOf(replicas: readonly Replica[]): SharedSetting[] {
-  const byName = replicas.map(
-    ({ status }) => new Map(status.settings.map((setting) => [setting.name, setting])),
+/** The object Settings with what is in force, which only a read of the object itself says. */
+function useSettings(kind: Kind) {
+  const { object: watched } = useObject<Settings>(kind, settingsName);
+  const [answer, setAnswer] = useState<Settings>();
+  const version = watched?.metadata.resourceVersion;
+  const { value, failure, reload } = useRead(
+    () => call<Settings>('GET', objectPath(kind, settingsName)),
+    [version],
   );
-  const names = new Set([
-    ...Object.keys(knownSettings),
-    ...byName.flatMap((settings) => [...settings.keys()]),
-  ]);
-  const shared = [...names].sort().map((name) => {
-    const fallback: Setting = { name, ...knownSettings[name], source: 'Default' };
-    const values = byName.map((settings) => settings.get(name) ?? fallback);
-    const shown = values.find(({ source }) => source !== 'Default') ?? values[0] ?? fallback;
-    return { ...shown, differs: values.some((setting) => setting.value !== shown.value) };
-  });
-  const isChanged = ({ source }: Setting): boolean => source === 'Settings';
-  return [...shared.filter(isChanged), ...shared.filter((setting) => !isChanged(setting))];
+  const isNewer =
+    Number(answer?.metadata.resourceVersion) > Number(value?.metadata.resourceVersion);
+  return { object: isNewer ? answer : value, failure, reload, setAnswer };
 }
 
-const matches = ({ name, value, source }: Setting, words: string): boolean =>
-  [name, value, source, knownSettings[name]?.description].some((text) =>
-    text?.toLowerCase().includes(words),
+/** The groups of settings to choose from; changed ones first. */
+function Groups({ shown, all }: { shown: string; all: readonly Setting[] }) {
+  const counts = { changed: all.filter(isChanged).length, fixed: all.filter(isSetAtStart).length };
+  return (
+    <nav class="sections" aria-label={t('console.settings')}>
+      <ul>
+        {(['changed', ...groups, 'fixed'] as const).map((group) => (
+          <li key={group}>
+            <A to={addressOf(group === 'changed' ? {} : { show: group })} current={shown === group}>
+              {t(`settings.group.${group}`)}{' '}
+              {(group === 'changed' || group === 'fixed') && counts[group]}
+            </A>
+          </li>
+        ))}
+      </ul>
+    </nav>
   );
+}
 
-const columns = ['name', 'value', 'source', 'what'] as const;
+type Shown = Omit<Parameters<typeof SettingTable>[0], 'title' | 'settings'> & {
+  all: readonly Setting[];
+  query: URLSearchParams;
+};
 
-const Rows = ({ settings }: { settings: readonly SharedSetting[] }) => (
-  <Table
-    label={t('console.settings')}
-    columns={columns.map((column) => t(`console.setting.${column}`))}
-    wraps
-  >
-    {settings.map(({ name, value, source, differs }) => (
-      <tr key={name}>
-        <th scope="row">
-          <English>{name}</English>
-        </th>
-        <td>
-          {value === undefined ? t('console.none') : <bdi dir="ltr">{value}</bdi>}
-          {differs && <p class="fault">{t('console.settings.differ')}</p>}
-        </td>
-        <td>{t(`console.source.${source}`)}</td>
-        <td>
-          <English>{knownSettings[name]?.description}</English>
-        </td>
-      </tr>
-    ))}
-  </Table>
+/** The settings that the address asks for: those found, of a group, or those that differ. */
+function Tables({ all, query, ...shared }: Shown) {
+  const words = query.get('find')?.toLowerCase();
+  const show = query.get('show') ?? 'changed';
+  const group = groups.find((one) => one === show);
+  const table = (title: string, settings: readonly Setting[]) => (
+    <SettingTable {...shared} title={title} settings={settings} />
+  );
+  if (words) {
+    const found = all.filter((setting) => matches(setting, words));
+    return (
+      <>
+        {table(t('settings.found'), found)}
+        <Status look="hint count">
+          {found.length > 0 ? t('console.shown', { count: found.length }) : t('console.notfound')}
+        </Status>
+      </>
+    );
+  }
+  if (group) {
+    return table(
+      t(`settings.group.${group}`),
+      all.filter((setting) => groupOf(setting) === group),
+    );
+  }
+  const changed = all.filter(isChanged);
+  const fixed = all.filter(isSetAtStart);
+  if (show === 'fixed') return table(t('settings.fixed'), fixed);
+  return (
+    <>
+      {changed.length === 0 && <p class="hint">{t('settings.unchanged')}</p>}
+      {table(t('settings.changed'), changed)}
+      {table(
+        t('settings.refusing'),
+        all.filter((setting) => shared.refused.has(setting.name) && !isChanged(setting)),
+      )}
+      {table(t('settings.fixed'), fixed)}
+    </>
+  );
+}
+
+/** Says that several settings are not saved yet, and saves or forgets them together. */
+function Unsaved({ edits }: { edits: Edits }) {
+  if (Object.keys(edits.texts).length < 2) return null;
+  return (
+    <>
+      <Status look="hint unsaved">{t('settings.unsaved')}</Status>
+      <Button variant="plain" onPress={edits.discard}>
+        {t('settings.discard')}
+      </Button>
+      <Button variant="main" busy={edits.busy} progress="console.saving" onPress={edits.save}>
+        {t('settings.save')}
+      </Button>
+    </>
+  );
+}
+
+const HistoryLink = ({ isShown }: { isShown: boolean }) => (
+  <A look="button quiet-button" to={addressOf(isShown ? {} : { show: 'history' })}>
+    <Icon of={isShown ? 'sliders-horizontal' : 'clock'} />
+    {t(isShown ? 'console.settings' : 'settings.history')}
+  </A>
 );
 
-/** The form of the settings that need no restart, offered to who may change them. */
-function ChangeLink({ kind }: { kind: Kind }) {
-  const isAllowed = useIsAllowed(kind, 'patch', 'default');
-  if (!isAllowed) return null;
-  return <A to={pathTo(kind.resource, 'default', 'edit')}>{t('console.settings.change')}</A>;
-}
-
-/** The settings in force with their source; `find` in the address searches them. */
+/** All settings in force with their source, changed in their place, and how they were before. */
 export function SettingsView({ kind, query }: { kind: Kind; query: URLSearchParams }) {
-  const { items, failure, reload } = useCollection<Replica>(kind.path);
-  const changeable = kindOf(useConsole().listed, 'Settings');
-  const [typed, setTyped] = useState(query.get('find') ?? '');
-  const found = settingsOf(items ?? []).filter((setting) =>
-    matches(setting, typed.trim().toLowerCase()),
+  const { object, failure, reload, setAnswer } = useSettings(kind);
+  const { items: replicas = [] } = useCollection<Replica>(
+    kindOf(useConsole().listed, 'Replica')?.path,
   );
+  const mayChange = useIsAllowed(kind, 'patch', settingsName);
+  const refused = useRefused();
+  const all = settingsOf(replicas, object?.status.effective ?? []);
+  const edits = useEdits(kind, all, object?.metadata.resourceVersion ?? '', setAnswer);
+  const isHistory = query.get('show') === 'history';
+  const words = query.get('find') ?? '';
   return (
-    <Frame title="console.settings" part="settings">
-      <p class="lead">{t('console.settings.lead')}</p>
-      {changeable && <ChangeLink kind={changeable} />}
-      {failure && <Failure failure={failure} retry={reload} />}
-      {!items && !failure && <Loading />}
-      {items && (
+    <Frame
+      title="console.settings"
+      part="settings"
+      actions={
         <>
-          <ManifestFiles replicas={items} />
-          <Form look="search" role="search" onSubmit={() => undefined}>
-            <Field {...searchField} label={t('console.search')} value={typed} onText={setTyped} />
-          </Form>
-          {found.length > 0 && <Rows settings={found} />}
-          <Status look="hint count">
-            {found.length ? t('console.shown', { count: found.length }) : t('console.notfound')}
-          </Status>
+          <Unsaved edits={edits} />
+          <HistoryLink isShown={isHistory} />
+        </>
+      }
+    >
+      {failure && <Failure failure={failure} retry={reload} />}
+      {edits.failure && edits.failure.code !== 422 && <Failure failure={edits.failure} isChange />}
+      {isHistory && object && (
+        <SettingsHistory
+          kind={kind}
+          object={object}
+          settings={all}
+          mayChange={mayChange}
+          restored={setAnswer}
+        />
+      )}
+      {!object && !failure && <Loading />}
+      {!isHistory && object && (
+        <>
+          <div class="table-tools">
+            <SearchBox
+              label={t('console.setting.name')}
+              words={words}
+              onSearch={(find) => navigate(addressOf(find ? { find } : {}), true)}
+            />
+            <span class="hint">{t('settings.everywhere')}</span>
+          </div>
+          {!words && <Groups shown={query.get('show') ?? 'changed'} all={all} />}
+          <Tables all={all} query={query} edits={edits} mayChange={mayChange} refused={refused} />
+          <ManifestFiles replicas={replicas} />
         </>
       )}
-      <Kubectl command={`${listCommand(kind, {})} -o yaml`} />
+      <Kubectl command={edits.command ?? getCommand(kind, settingsName)} />
     </Frame>
   );
 }
