@@ -4,11 +4,13 @@ import { AccessRequest } from './access/accessrequest/access-request.js';
 import { approve, deny } from './access/accessrequest/decide.js';
 import { acceptByToken } from './access/invitation/first-operator.js';
 import { Invitation } from './access/invitation/invitation.js';
+import { mailAgain } from './access/invitation/mail-again.js';
 import { apps } from './accountactions/apps.js';
 import { newAddress, newAddressChallenge } from './accountactions/change-email.js';
 import { disable, enable } from './accountactions/disable.js';
 import { sendTestMail } from './accountactions/test-mail.js';
 import { Appearance } from './appearance/appearance.js';
+import { mailSamples } from './appearance/mail-samples.js';
 import { Audience } from './apps/audience/audience.js';
 import { ClaimsProvider } from './apps/claims/claims-provider.js';
 import { ClaimsReview } from './apps/claims/claims-review.js';
@@ -76,9 +78,11 @@ export const actions: readonly Action[] = [
   exportAction(kinds),
   apps,
   sendTestMail,
+  mailSamples,
   startRecovery,
   cancelByToken,
   acceptByToken,
+  mailAgain,
   disable,
   enable,
   addPasskeyInSetup,

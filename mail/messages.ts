@@ -59,10 +59,19 @@ export type MailOrder = {
 /** Returns the message of an order; throws for a type that this release does not know. */
 export function writeMessage(order: MailOrder, appearance: MailAppearance): Message {
   const translator = new Translator(order.languages ?? [], order.timeZone);
+  return layout(translator, writeContent(translator, order, appearance), appearance);
+}
+
+/** Returns the subject and the blocks of an order. */
+export function writeContent(
+  translator: Translator,
+  order: MailOrder,
+  appearance: MailAppearance,
+): MailContent {
   const { subject, blocks } = contentOf(translator, order, appearance);
   const { supportURI: link } = appearance;
   const help = link === undefined ? [] : [{ footer: translator.text('mail.help', { link }) }];
-  return layout(translator, { subject, blocks: [...blocks, ...help] }, appearance);
+  return { subject, blocks: [...blocks, ...help] };
 }
 
 function contentOf(

@@ -48,6 +48,7 @@ const partsOf: Readonly<Record<string, readonly string[]>> = {
     'checklist',
     'overview',
     'settings',
+    'mail',
     'policies',
     'policy',
     'decisions',

@@ -45,8 +45,16 @@ export const operatorRows: readonly OperatorRow[] = [
   },
   { kind: 'ClaimsProvider', rule: 'claims-providers', actions: readsAndWrites },
   { kind: 'Group', rule: 'groups', actions: readsAndWrites },
-  { kind: 'Invitation', rule: 'invitations', actions: readsAndWrites },
-  { kind: 'Appearance', rule: 'appearance', actions: readsAndWrites },
+  {
+    kind: 'Invitation',
+    rule: 'invitations',
+    actions: 'in [Action::"read", Action::"write", Action::"invitations/mail"]',
+  },
+  {
+    kind: 'Appearance',
+    rule: 'appearance',
+    actions: 'in [Action::"read", Action::"write", Action::"appearances/mails"]',
+  },
   { kind: 'Settings', rule: 'settings', actions: readsAndWrites },
   { kind: 'Audience', rule: 'audiences', actions: readsAndWrites },
   { kind: 'Replica', rule: 'replicas', actions: 'in Action::"read"' },

@@ -59,9 +59,9 @@ const table: Record<string, Partial<Record<Role, string>>> = {
   ClaimsProvider: { account: reading, operator: everyVerb },
   Invitation: {
     account: 'invitations/accept',
-    operator: `${reading} create delete`,
+    operator: `${reading} create delete invitations/mail`,
   },
-  Appearance: { anyone: reading, operator: 'patch update' },
+  Appearance: { anyone: reading, operator: 'patch update appearances/mails' },
   Settings: { operator: `${reading} patch update` },
   Replica: { operator: reading },
   HourlyCount: { operator: reading },
@@ -222,7 +222,7 @@ describe('the default policy', () => {
           const isForAll = [...may('account'), ...may('anyone')].includes(action);
           if (isForAll || isMine(kind, target)) continue;
           const { allowed } = engine.decide({ caller: operator, action, kind, ...where });
-          const isAllowed = isEnough || reading.includes(action);
+          const isAllowed = isEnough || `${reading} appearances/mails`.includes(action);
           expect(`${action} ${target}: ${allowed}`).toBe(`${action} ${target}: ${isAllowed}`);
         }
       }

@@ -9,7 +9,7 @@ import {
   spanOf,
   spans,
   stepsOf,
-} from '../../ui/console/overview/hours.js';
+} from '../../ui/console/base/hours.js';
 
 const hourMs = 3_600_000;
 const now = Date.UTC(2026, 10, 30, 19, 20);

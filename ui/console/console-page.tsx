@@ -72,9 +72,11 @@ const partKinds: Record<Part, string> = {
   policy: 'Policy',
   decisions: 'PolicyDecision',
   activity: 'PolicyDecision',
+  mail: 'HourlyCount',
   settings: 'Settings',
 };
 const partViews: Record<Part, Lazy<{ readonly View: ComponentType<PartProps> }>> = {
+  mail: new Lazy(() => import('./mail/mail-view.js').then(({ MailView: View }) => ({ View }))),
   settings: new Lazy(() =>
     import('./settings/settings-view.js').then(({ SettingsView: View }) => ({ View })),
   ),

@@ -11,6 +11,7 @@ import type console from './en/console.json';
 import type decisions from './en/decisions.json';
 import type ends from './en/ends.json';
 import type invitation from './en/invitation.json';
+import type mail from './en/mail.json';
 import type mailbox from './en/mailbox.json';
 import type overview from './en/overview.json';
 import type passkey from './en/passkey.json';
@@ -35,6 +36,7 @@ export type MessageID = keyof (typeof base &
   typeof ends &
   typeof settings &
   typeof setup &
+  typeof mail &
   typeof mailbox &
   typeof recovery &
   typeof invitation &

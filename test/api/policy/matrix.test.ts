@@ -75,9 +75,9 @@ const table: Record<string, Partial<Record<Subject, string>>> = {
   invitations: {
     owner: 'invitations/accept',
     other: 'invitations/accept',
-    operator: `${reading} create delete invitations/accept-own`,
+    operator: `${reading} create delete invitations/mail invitations/accept-own`,
   },
-  appearances: { ...anyone(reading), operator: `${reading} update patch` },
+  appearances: { ...anyone(reading), operator: `${reading} update patch appearances/mails` },
   settings: { operator: `${reading} update patch` },
   replicas: { operator: reading },
   hourlycounts: { operator: reading },

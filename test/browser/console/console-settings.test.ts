@@ -140,7 +140,7 @@ test('what a flag fixes is shown with the flag and without a way to change it', 
   await page.getByRole('row', { name: /^Session idle lifetime / }).waitFor();
 });
 
-test('a change that another operator made meanwhile is not overwritten unseen', async () => {
+test('a change by another operator is seen before it is overwritten', async () => {
   const person = await arrive(operator);
   const { page } = person;
   await open(person, '?find=code-tries');

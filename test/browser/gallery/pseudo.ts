@@ -12,6 +12,7 @@ import console from '../../../ui/messages/en/console.json';
 import decisions from '../../../ui/messages/en/decisions.json';
 import ends from '../../../ui/messages/en/ends.json';
 import invitation from '../../../ui/messages/en/invitation.json';
+import mail from '../../../ui/messages/en/mail.json';
 import mailbox from '../../../ui/messages/en/mailbox.json';
 import overview from '../../../ui/messages/en/overview.json';
 import passkey from '../../../ui/messages/en/passkey.json';
@@ -36,6 +37,7 @@ export const english: Catalog = {
   ...address,
   ...ends,
   ...settings,
+  ...mail,
   ...setup,
   ...invitation,
   ...recovery,

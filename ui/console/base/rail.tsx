@@ -54,6 +54,7 @@ export const places: readonly (readonly Place[])[] = [
     },
   ],
   [
+    { title: 'console.mail', icon: 'mail', kind: 'HourlyCount', resources: ['mail'] },
     {
       title: 'console.settings',
       icon: 'sliders-horizontal',

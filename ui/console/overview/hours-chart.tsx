@@ -5,7 +5,7 @@ import { locale } from '../../base/text/i18n.js';
 import { t } from '../../base/text/message.js';
 import { now } from '../../base/api/clock.js';
 import type { Bars } from './bars.js';
-import { stepsOf, type Span } from './hours.js';
+import { stepsOf, type Span } from '../base/hours.js';
 
 /** Counts of one name in each bar. */
 export interface Line {

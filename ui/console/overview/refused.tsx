@@ -13,7 +13,7 @@ import { kindOf } from '../base/discovery.js';
 import { A, English } from '../base/parts.js';
 import { pathTo } from '../base/route.js';
 import { settingOf } from './checklist-rules.js';
-import type { Reason, Span } from './hours.js';
+import type { Reason, Span } from '../base/hours.js';
 
 interface Known {
   readonly replicas: readonly Replica[];

@@ -24,7 +24,7 @@ import {
   totalOf,
   type Counted,
   type Span,
-} from './hours.js';
+} from '../base/hours.js';
 import { HoursChart } from './hours-chart.js';
 import { Refused } from './refused.js';
 import { StateFigures } from './state-figures.js';

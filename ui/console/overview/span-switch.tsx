@@ -1,6 +1,6 @@
 import { t } from '../../base/text/message.js';
 import { navigate, pathTo, useRoute } from '../base/route.js';
-import { spanOf, spans } from './hours.js';
+import { spanOf, spans } from '../base/hours.js';
 
 /** Chooses the span that is shown; the address has it, so that a link can be shared. */
 export function SpanSwitch() {

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import type { HourlyCount, Replica, Settings } from '../../api.js';
+import type { Replica, Settings } from '../../api.js';
 import { call } from '../../base/api/api.js';
 import { now } from '../../base/api/clock.js';
-import { readAll, useCollection } from '../../base/api/collection.js';
+import { useCollection } from '../../base/api/collection.js';
 import { useRead } from '../../base/api/use-read.js';
 import { Button } from '../../base/button.js';
 import { Icon } from '../../base/frame/icon.js';
@@ -15,10 +15,11 @@ import { kindOf, useIsAllowed } from '../base/discovery.js';
 import { Frame } from '../base/frame.js';
 import type { Kind } from '../base/kind.js';
 import { getCommand, objectPath } from '../base/kubectl.js';
+import { useLastDay } from '../base/last-day.js';
 import { A, Failure, Kubectl, Loading } from '../base/parts.js';
 import { navigate, pathTo } from '../base/route.js';
 import { useObject } from '../base/use-object.js';
-import { barsOf, reasonsOf } from '../overview/hours.js';
+import { barsOf, reasonsOf } from '../base/hours.js';
 import { SearchBox } from '../table/table-tools.js';
 import { ManifestFiles } from './manifest-files.js';
 import { groupOf, groups, isFixed, matches, settingsOf, type Setting } from './setting.js';
@@ -39,10 +40,7 @@ const isSetAtStart = (setting: Setting): boolean =>
 
 /** The refusals of each limit in the last 24 hours, by the name of its setting. */
 function useRefused(): ReadonlyMap<string, number> {
-  const counts = kindOf(useConsole().listed, 'HourlyCount');
-  const query = { orderBy: 'status.startTimestamp', limit: '25' };
-  const { value } = useRead(counts && (() => readAll<HourlyCount>(counts.path, query, 1)), []);
-  const reasons = reasonsOf(value?.items ?? [], barsOf('24h', now()));
+  const reasons = reasonsOf(useLastDay(), barsOf('24h', now()));
   return new Map(
     reasons.filter(({ by }) => by === 'limit').map(({ name, count }) => [name, count]),
   );
