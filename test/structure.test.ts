@@ -54,7 +54,7 @@ const mayImport = {
     'csv',
   ],
   csv: ['csv'],
-  ui: ['ui', 'csv'],
+  ui: ['ui', 'csv', 'kinds/appearance/contrast', 'kinds/appearance/palette'],
 } satisfies Record<string, readonly string[]>;
 
 type Folder = keyof typeof mayImport;

@@ -17,7 +17,6 @@ export type {
   Recovery,
   Replica,
   Session,
-  Settings,
   Status,
 } from './api.gen.js';
 

@@ -49,6 +49,8 @@ const partsOf: Readonly<Record<string, readonly string[]>> = {
     'overview',
     'settings',
     'mail',
+    'appearance',
+    'signin',
     'policies',
     'policy',
     'decisions',

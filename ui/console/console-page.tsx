@@ -73,9 +73,13 @@ const partKinds: Record<Part, string> = {
   decisions: 'PolicyDecision',
   activity: 'PolicyDecision',
   mail: 'HourlyCount',
+  appearance: 'Appearance',
   settings: 'Settings',
 };
 const partViews: Record<Part, Lazy<{ readonly View: ComponentType<PartProps> }>> = {
+  appearance: new Lazy(() =>
+    import('./appearance/appearance-view.js').then(({ AppearanceView: View }) => ({ View })),
+  ),
   mail: new Lazy(() => import('./mail/mail-view.js').then(({ MailView: View }) => ({ View }))),
   settings: new Lazy(() =>
     import('./settings/settings-view.js').then(({ SettingsView: View }) => ({ View })),

@@ -4,6 +4,7 @@ import type account from './en/account.json';
 import type activity from './en/activity.json';
 import type address from './en/address.json';
 import type alternatives from './en/alternatives.json';
+import type appearance from './en/appearance.json';
 import type apps from './en/apps.json';
 import type base from './en/base.json';
 import type checklist from './en/checklist.json';
@@ -36,6 +37,7 @@ export type MessageID = keyof (typeof base &
   typeof ends &
   typeof settings &
   typeof setup &
+  typeof appearance &
   typeof mail &
   typeof mailbox &
   typeof recovery &

@@ -23,35 +23,72 @@ test('an operator gives the service a name, a logo from a file, and a colour', a
   const { page } = person;
   await openConsole(service, person);
   await page.getByRole('link', { name: 'Appearance' }).click();
-  const changes = changesOf(page);
-  await page.getByLabel('displayName').fill('Orchard House');
-  await page.getByLabel('logo').setInputFiles({ ...logo, buffer: Buffer.from('no image') });
+  await page.getByLabel('Name', { exact: true }).fill('Orchard House');
+  await page.getByLabel('Logo', { exact: true }).setInputFiles({
+    ...logo,
+    buffer: Buffer.from('no image'),
+  });
   await page.getByText('1 kB').first().waitFor();
-  await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('must be a PNG or JPEG image').first().waitFor();
-  await page.getByLabel('logo').setInputFiles(logo);
+  await page.getByLabel('Logo', { exact: true }).setInputFiles(logo);
   await page.locator('input[type=color]').fill('#0c6b62');
   expect(await page.locator('.color [type=text]').inputValue()).toBe('#0c6b62');
+  const changes = changesOf(page);
+  const { metadata: before } = (await operator.get('appearances/default').is(200)).body;
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByRole('heading', { name: 'default', exact: true }).waitFor();
+  await page.getByText('Not saved yet').first().waitFor({ state: 'detached' });
   const { metadata, spec } = (await operator.get('appearances/default').is(200)).body;
   expect(spec).toMatchObject({ displayName: 'Orchard House', accentColor: '#0c6b62' });
   expect(spec.logo).toMatch(/^\/assets\/logo-/);
-  expect(changes.at(-1)).toMatchObject({
+  expect(changes.at(-1)).toEqual({
     method: 'PATCH',
+    path: '/apis/id.vestibule.org/v1beta1/appearances/default',
     type: 'application/merge-patch+json',
-    body: { spec: { ...spec, logo: logo.buffer.toString('base64') } },
+    body: {
+      metadata: { resourceVersion: before.resourceVersion },
+      spec: { ...spec, logo: logo.buffer.toString('base64') },
+    },
   });
-
-  await page.goto(`${service.baseURL}/console/appearances/default/edit`);
-  await page.getByRole('img', { name: 'logo' }).waitFor();
-  await page.getByRole('button', { name: 'Remove logo' }).click();
+  await page.reload();
+  await page.getByRole('img', { name: 'Logo' }).waitFor();
+  await page.getByRole('button', { name: 'Remove Logo' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByRole('heading', { name: 'default', exact: true }).waitFor();
+  await page.getByText('Not saved yet').first().waitFor({ state: 'detached' });
   expect(changes.at(-1)!.body).toMatchObject({ spec: { logo: null } });
   const after = (await operator.get('appearances/default').is(200)).body;
   expect(after.spec.logo).toBeUndefined();
   expect(after.metadata.generation).toBe(metadata.generation + 1);
+});
+
+test('the sign-in page and the contrasts follow what is chosen, before it is saved', async () => {
+  const person = await arrive(operator);
+  const { page } = person;
+  await openConsole(service, person, '/appearance');
+  const light = page.getByRole('img', { name: 'The sign-in page on light' });
+  const button = light.locator('.look-button').first();
+  const background = (): Promise<string> =>
+    button.evaluate((one) => getComputedStyle(one).backgroundColor);
+  const color = page.getByLabel('Colour', { exact: true }).first();
+  await color.focus();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type('#7a9a10');
+  await page.getByText('White on it').waitFor();
+  expect(await background()).toBe('rgb(122, 154, 16)');
+  expect(await page.locator('.contrasts .low').allTextContents()).toEqual([
+    'White on it3.2 : 1',
+    'On a light page2.9 : 1',
+  ]);
+  await page.getByText('must have a contrast of at least 4.5:1').waitFor();
+  await page.getByLabel('Privacy policy', { exact: true }).fill('harbour.example');
+  await page.getByText('must be a web address').waitFor();
+  await page.getByLabel('Name', { exact: true }).fill('Harbour');
+  await light.getByText('Harbour', { exact: true }).waitFor();
+  await page.reload();
+  await page.getByText('Not saved yet').first().waitFor();
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Harbour');
+  await page.getByRole('button', { name: 'Discard' }).click();
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Orchard House');
+  expect(await background()).toBe('rgb(12, 107, 98)');
 });
 
 test('who may not change it is not offered to', async () => {
@@ -70,7 +107,7 @@ test.each([
   async (_name, options) => {
     const person = await arrive(operator, options);
     const { page } = person;
-    await openConsole(service, person, '/appearances/default/edit');
+    await openConsole(service, person, '/appearance');
     await page.locator('input[type=file]').setInputFiles(logo);
     await page.locator('.chosen').waitFor();
     expect([

@@ -5,6 +5,7 @@ import account from '../../../ui/messages/en/account.json';
 import activity from '../../../ui/messages/en/activity.json';
 import address from '../../../ui/messages/en/address.json';
 import alternatives from '../../../ui/messages/en/alternatives.json';
+import appearance from '../../../ui/messages/en/appearance.json';
 import apps from '../../../ui/messages/en/apps.json';
 import base from '../../../ui/messages/en/base.json';
 import checklist from '../../../ui/messages/en/checklist.json';
@@ -37,6 +38,7 @@ export const english: Catalog = {
   ...address,
   ...ends,
   ...settings,
+  ...appearance,
   ...mail,
   ...setup,
   ...invitation,

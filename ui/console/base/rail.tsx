@@ -80,13 +80,11 @@ const Item = ({ title, icon, to, current }: ItemProps) => (
   </li>
 );
 
-const appearance = 'default';
-
 /** Anyone may read the Appearance, so the form of it is offered only to who may change it. */
 function AppearanceItem({ kind, current }: { kind: Kind; current: boolean }) {
   const isAllowed = useIsAllowed(kind, 'patch');
   if (!isAllowed) return null;
-  const to = pathTo(kind.resource, appearance, 'edit');
+  const to = pathTo('appearance');
   return <Item title="console.appearance" icon="palette" to={to} current={current} />;
 }
 
@@ -95,6 +93,7 @@ export function Rail() {
   const { listed } = useConsole();
   const { view, resource } = useRoute();
   const appearances = kindOf(listed, 'Appearance');
+  const isAppearance = ['appearance', appearances?.resource].includes(resource);
   const isTask = places.some((some) => some.some(({ resources }) => resources.includes(resource)));
   return (
     <>
@@ -120,7 +119,7 @@ export function Rail() {
               />
             ))}
           {i === places.length - 1 && appearances && (
-            <AppearanceItem kind={appearances} current={resource === appearances.resource} />
+            <AppearanceItem kind={appearances} current={isAppearance} />
           )}
         </ul>
       ))}
@@ -129,7 +128,7 @@ export function Rail() {
           title="console.kinds"
           icon="database"
           to={pathTo('kinds')}
-          current={view !== 'overview' && !isTask && resource !== appearances?.resource}
+          current={view !== 'overview' && !isTask && !isAppearance}
         />
       </ul>
     </>

@@ -1,7 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /** The views that are made for a task. */
-export type Part = 'people' | 'apps' | 'policy' | 'decisions' | 'activity' | 'mail' | 'settings';
+export type Part =
+  | 'people'
+  | 'apps'
+  | 'policy'
+  | 'decisions'
+  | 'activity'
+  | 'mail'
+  | 'appearance'
+  | 'settings';
 
 /** The part of the page that the address names. */
 export interface Route {
@@ -46,7 +54,15 @@ export function routeOf(path: string, search: string): Route {
 }
 
 /** Views without anything below them. */
-const singleViews = ['policy', 'decisions', 'activity', 'mail', 'settings', 'kinds'] as const;
+const singleViews = [
+  'policy',
+  'decisions',
+  'activity',
+  'mail',
+  'appearance',
+  'settings',
+  'kinds',
+] as const;
 
 function viewOf(resource: string, name: string, action: string | undefined): Route['view'] {
   if (!resource) return 'overview';

@@ -1,4 +1,4 @@
-import type { Replica, Settings } from '../../api.js';
+import type { ObjectMeta, Replica } from '../../api.js';
 import { locale } from '../../base/text/i18n.js';
 import { idToWords } from '../../decisions/id-words.js';
 import { isObject, type JsonObject } from '../base/merge.js';
@@ -13,13 +13,38 @@ interface KnownSetting {
 }
 const knownSettings: Readonly<Record<string, KnownSetting>> = knownSettingsFile;
 
+type Source = Replica['status']['settings'][number]['source'];
+
+/** The object of kind Settings, as far as the page reads it. */
+export interface Settings {
+  readonly metadata: ObjectMeta;
+  readonly status: {
+    readonly effective?: readonly {
+      readonly name: string;
+      readonly field: string;
+      readonly value: string;
+      readonly source: Source;
+    }[];
+    readonly revisions?: readonly {
+      readonly revision: number;
+      readonly timestamp: string;
+      readonly author: string;
+      readonly changes: readonly {
+        readonly field: string;
+        readonly from?: string;
+        readonly to?: string;
+      }[];
+    }[];
+  };
+}
+
 /** A setting in force. */
 export interface Setting extends KnownSetting {
   readonly name: string;
   /** The field of Settings below spec, if one sets it. */
   readonly field?: string;
   readonly fallback?: string | undefined;
-  readonly source: Replica['status']['settings'][number]['source'];
+  readonly source: Source;
   /** Not every replica has this value, as while a release rolls out. */
   readonly differs: boolean;
 }

@@ -1,4 +1,3 @@
-import type { Settings } from '../../api.js';
 import { call } from '../../base/api/api.js';
 import { t } from '../../base/text/message.js';
 import { Timestamp } from '../../base/text/timestamp.js';
@@ -7,7 +6,7 @@ import { Act } from '../base/act.js';
 import type { Kind } from '../base/kind.js';
 import { objectPath, patchCommand } from '../base/kubectl.js';
 import { English, Part } from '../base/parts.js';
-import { patchOf, titleOf, valueWords, type Setting } from './setting.js';
+import { patchOf, titleOf, valueWords, type Setting, type Settings } from './setting.js';
 import { settingsName } from './use-edits.js';
 
 type Revision = NonNullable<Settings['status']['revisions']>[number];

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Replica, Settings } from '../../api.js';
+import type { Replica } from '../../api.js';
 import { call } from '../../base/api/api.js';
 import { now } from '../../base/api/clock.js';
 import { useCollection } from '../../base/api/collection.js';
@@ -22,7 +22,15 @@ import { useObject } from '../base/use-object.js';
 import { barsOf, reasonsOf } from '../base/hours.js';
 import { SearchBox } from '../table/table-tools.js';
 import { ManifestFiles } from './manifest-files.js';
-import { groupOf, groups, isFixed, matches, settingsOf, type Setting } from './setting.js';
+import {
+  groupOf,
+  groups,
+  isFixed,
+  matches,
+  settingsOf,
+  type Setting,
+  type Settings,
+} from './setting.js';
 import { SettingTable } from './setting-table.js';
 import { SettingsHistory } from './settings-history.js';
 import { settingsName, useEdits, type Edits } from './use-edits.js';

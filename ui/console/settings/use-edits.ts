@@ -1,52 +1,17 @@
-import { useEffect, useState } from 'preact/hooks';
-import type { Settings } from '../../api.js';
-import { ApiError, call } from '../../base/api/api.js';
+import { useState } from 'preact/hooks';
+import { call, type ApiError } from '../../base/api/api.js';
 import { announce } from '../../base/live-region.js';
 import { t } from '../../base/text/message.js';
 import { useConsole } from '../base/console-context.js';
 import type { Kind } from '../base/kind.js';
 import { objectPath, patchCommand } from '../base/kubectl.js';
+import { faultsOf, useFaults, type Texts } from '../base/use-faults.js';
 import { useStored } from '../base/stored.js';
 import { useRequest } from '../base/use-request.js';
-import { patchOf, type Setting } from './setting.js';
+import { patchOf, type Setting, type Settings } from './setting.js';
 
 /** The name of the one object of the kind. */
 export const settingsName = 'default';
-
-type Texts = Readonly<Record<string, string>>;
-
-/** How long after a key the service is asked about what was typed. */
-const pauseMs = 300;
-
-const causesOf = (failure: ApiError): Texts =>
-  Object.fromEntries(
-    (failure.code === 422 ? (failure.details.causes ?? []) : []).map(
-      ({ field = '', message = '' }) => [field.replace(/^spec\./, ''), message],
-    ),
-  );
-
-/** Asks the service about a patch while it is typed. Returns all its faults, by the field. */
-function useFaults(path: string, patch: object | undefined): Texts {
-  const [faults, setFaults] = useState<Texts>({});
-  useEffect(() => {
-    setFaults({});
-    if (!patch) return undefined;
-    let isNewest = true;
-    const ask = (): Promise<void> =>
-      call('PATCH', `${path}?dryRun=All`, patch).then(
-        () => undefined,
-        (thrown: unknown) => {
-          if (isNewest && thrown instanceof ApiError) setFaults(causesOf(thrown));
-        },
-      );
-    const timer = setTimeout(() => void ask(), pauseMs);
-    return () => {
-      isNewest = false;
-      clearTimeout(timer);
-    };
-  }, [path, JSON.stringify(patch)]);
-  return faults;
-}
 
 /** What is typed for settings, by their fields, and how it is saved: all of it in one request. */
 export interface Edits {
@@ -98,7 +63,7 @@ export function useEdits(
   return {
     ...request,
     texts,
-    faults: request.failure ? { ...faults, ...causesOf(request.failure) } : faults,
+    faults: request.failure ? { ...faults, ...faultsOf(request.failure) } : faults,
     saved: fields,
     command: patch && patchCommand(kind, settingsName, patch),
     type: (field, text) => {
