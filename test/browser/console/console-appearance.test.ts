@@ -36,7 +36,7 @@ test('an operator gives the service a name, a logo from a file, and a colour', a
   const changes = changesOf(page);
   const { metadata: before } = (await operator.get('appearances/default').is(200)).body;
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Not saved yet').first().waitFor({ state: 'detached' });
+  await page.locator('.saved').waitFor();
   const { metadata, spec } = (await operator.get('appearances/default').is(200)).body;
   expect(spec).toMatchObject({ displayName: 'Orchard House', accentColor: '#0c6b62' });
   expect(spec.logo).toMatch(/^\/assets\/logo-/);
@@ -53,7 +53,7 @@ test('an operator gives the service a name, a logo from a file, and a colour', a
   await page.getByRole('img', { name: 'Logo' }).waitFor();
   await page.getByRole('button', { name: 'Remove Logo' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Not saved yet').first().waitFor({ state: 'detached' });
+  await page.locator('.saved').waitFor();
   expect(changes.at(-1)!.body).toMatchObject({ spec: { logo: null } });
   const after = (await operator.get('appearances/default').is(200)).body;
   expect(after.spec.logo).toBeUndefined();

@@ -162,7 +162,7 @@ test('settings are found by any word, with their source', async () => {
   await openConsole(service, person, '/settings');
   await page.getByRole('row', { name: /^Limit factor / }).waitFor();
   await page.getByRole('searchbox').fill('limit-factor');
-  await page.getByRole('row', { name: /^Limit factor .* 1000 1 Flag --limit-factor$/ }).waitFor();
+  await page.getByRole('row', { name: /^Limit factor .* 1000\b.* Flag --limit-factor$/ }).waitFor();
   await page.getByRole('searchbox').fill('no such setting');
   await page.getByText('Nothing found.').first().waitFor();
   const manifests = page.getByRole('region', { name: 'Manifests' });

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { palettesOf } from '../../../kinds/appearance/palette.js';
 import { Icon } from '../../base/frame/icon.js';
 import { t } from '../../base/text/message.js';
-import type { Texts } from '../base/use-faults.js';
+import type { Texts } from '../edits/use-faults.js';
 
 /** The accent colour of pages without one of their own. */
 const usualAccent = '#3d3fb8';

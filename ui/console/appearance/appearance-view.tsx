@@ -1,73 +1,44 @@
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import { contrast, minContrast } from '../../../kinds/appearance/contrast.js';
 import { backgrounds, palettesOf } from '../../../kinds/appearance/palette.js';
 import type { Appearance } from '../../api.js';
 import { call } from '../../base/api/api.js';
 import { useRead } from '../../base/api/use-read.js';
-import { Button } from '../../base/button.js';
 import { Field } from '../../base/field.js';
 import { Form } from '../../base/form.js';
 import { Icon } from '../../base/frame/icon.js';
-import { announce } from '../../base/live-region.js';
-import { Status } from '../../base/status.js';
 import { addMessages, locale } from '../../base/text/i18n.js';
 import { t } from '../../base/text/message.js';
 import messages from '../../messages/en/appearance.json';
 import signin from '../../messages/en/signin.json';
-import { useConsole } from '../base/console-context.js';
 import { Frame } from '../base/frame.js';
 import type { Kind } from '../base/kind.js';
 import { getCommand, objectPath, patchCommand } from '../base/kubectl.js';
 import { English, Failure, Kubectl, Loading } from '../base/parts.js';
-import { useStored } from '../base/stored.js';
-import { faultsOf, useFaults, type Texts } from '../base/use-faults.js';
-import { useRequest, useSignInFor } from '../base/use-request.js';
+import { Unsaved } from '../edits/unsaved.js';
+import { onlyName, useEdits } from '../edits/use-edits.js';
+import type { Texts } from '../edits/use-faults.js';
+import { useSignInFor } from '../base/use-request.js';
 import { ColorPicker, FilePicker } from '../objects/pickers.js';
 import { isColor, Logo, SignInPreview } from './appearance-preview.js';
 
 addMessages({ ...signin, ...messages });
 
-const name = 'default';
 const links = ['supportURI', 'privacyPolicyURI', 'termsOfServiceURI'] as const;
+const fields = ['displayName', 'logo', 'accentColor', ...links] as const;
 
-/** What is typed over the look in force, and how it is saved. */
+/** The look in force, what is typed over it, and both as people would see it. */
 function useLook(kind: Kind) {
-  const path = objectPath(kind, name);
+  const path = objectPath(kind, onlyName);
   const read = useRead(() => call<Appearance>('GET', path), [path]);
-  const stored = useStored<Texts>(useConsole().account, 'appearance/values');
-  const request = useRequest();
+  const [answer, setAnswer] = useState<Appearance>();
   useSignInFor(read.failure);
-  const before: Texts = { ...read.value?.spec };
-  const typed = stored.value ?? {};
-  const changed = Object.entries(typed).filter(([field, text]) => text !== (before[field] ?? ''));
-  const spec = Object.fromEntries(changed.map(([field, text]) => [field, text.trim() || null]));
-  const resourceVersion = read.value?.metadata.resourceVersion;
-  const patch = changed.length > 0 ? { metadata: { resourceVersion }, spec } : undefined;
-  const faults = useFaults(path, read.value && patch);
-  const save = (): Promise<boolean> =>
-    request.run(async () => {
-      if (!patch) return;
-      await call('PATCH', path, patch);
-      stored.set(undefined);
-      read.reload();
-      announce(t('appearance.saved'));
-    });
-  return {
-    ...request,
-    read,
-    patch,
-    save,
-    spec: { ...before, ...typed },
-    faults: request.failure ? { ...faults, ...faultsOf(request.failure) } : faults,
-    type: (field: string, text: string): void => {
-      request.clear();
-      stored.set({ ...typed, [field]: text });
-    },
-    discard: (): void => {
-      request.clear();
-      stored.set(undefined);
-    },
-  };
+  const { metadata, spec } = answer ?? read.value ?? {};
+  const known = fields.map((field) => ({ field, value: spec?.[field] }));
+  const edits = useEdits<Appearance>(kind, known, metadata?.resourceVersion, setAnswer);
+  const shown: Texts = { ...spec, ...edits.texts };
+  return { read, edits, spec: shown };
 }
 
 type Look = ReturnType<typeof useLook>;
@@ -108,7 +79,7 @@ interface ControlProps {
 
 /** A field whose control is no text alone, with its label, its fault and its help. */
 function Control({ field, look, children }: ControlProps) {
-  const fault = look.faults[field];
+  const fault = look.edits.faults[field];
   return (
     <div class="field">
       <label for={field}>{t(`appearance.${field}`)}</label>
@@ -127,7 +98,10 @@ function Control({ field, look, children }: ControlProps) {
 
 /** The fields of the look: name, logo, colour and links. */
 function Fields({ look }: { look: Look }) {
-  const { spec, faults, type } = look;
+  const {
+    spec,
+    edits: { faults, type, save },
+  } = look;
   const shared = (field: 'logo' | 'accentColor') => ({
     id: field,
     name: t(`appearance.${field}`),
@@ -152,7 +126,7 @@ function Fields({ look }: { look: Look }) {
     />
   );
   return (
-    <Form onSubmit={() => void look.save()}>
+    <Form onSubmit={save}>
       {text('displayName')}
       <Control field="logo" look={look}>
         {spec.logo && (
@@ -178,33 +152,14 @@ function Fields({ look }: { look: Look }) {
 /** The look of the pages and mails, and the sign-in page beside it while it is chosen. */
 export function AppearanceView({ kind }: { kind: Kind }) {
   const look = useLook(kind);
-  const { read, patch, busy, failure } = look;
-  const command = patch && patchCommand(kind, name, patch);
+  const { read, edits } = look;
+  const { patch, failure } = edits;
+  const command = patch ? patchCommand(kind, onlyName, patch) : getCommand(kind, onlyName);
   return (
     <Frame
       title="console.appearance"
       part="appearance"
-      actions={
-        <>
-          {patch && (
-            <>
-              <Status look="hint unsaved">{t('appearance.unsaved')}</Status>
-              <Button variant="plain" onPress={look.discard}>
-                {t('appearance.discard')}
-              </Button>
-            </>
-          )}
-          <Button
-            variant="main"
-            disabled={!patch}
-            busy={busy}
-            progress="console.saving"
-            onPress={() => void look.save()}
-          >
-            {t('console.save')}
-          </Button>
-        </>
-      }
+      actions={<Unsaved edits={edits} words={t('console.save')} />}
     >
       {read.failure && <Failure failure={read.failure} retry={read.reload} />}
       {failure && failure.code !== 422 && <Failure failure={failure} isChange />}
@@ -218,7 +173,7 @@ export function AppearanceView({ kind }: { kind: Kind }) {
           </div>
         </div>
       )}
-      {(command?.length ?? 0) < 10_000 && <Kubectl command={command ?? getCommand(kind, name)} />}
+      {command.length < 10_000 && <Kubectl command={command} />}
     </Frame>
   );
 }

@@ -93,8 +93,8 @@ export function Waiting({ failedMails }: { failedMails: number }) {
           <Item
             icon="mail"
             act={
-              <A look="button small" to={`${pathTo('settings')}?find=smtp`}>
-                {t('overview.setting')}
+              <A look="button small" to={pathTo('mail')}>
+                {t('overview.see')}
               </A>
             }
           >

@@ -6,7 +6,7 @@ import { locale } from '../../base/text/i18n.js';
 import { Ltr, t } from '../../base/text/message.js';
 import { English } from '../base/parts.js';
 import { isFixed, titleOf, valueWords, type Setting } from './setting.js';
-import type { Edits } from './use-edits.js';
+import type { Edits } from '../edits/use-edits.js';
 
 interface RowProps {
   readonly setting: Setting;
@@ -104,7 +104,7 @@ function ValueCell({ setting, edits, mayChange }: RowProps) {
       )}
       {field && edits.saved.includes(field) && (
         <span class="saved">
-          <Icon of="check" /> {t('settings.saved')}
+          <Icon of="check" /> {t('console.edit.saved')}
         </span>
       )}
       {differs && <span class="fault">{t('console.settings.differ')}</span>}

@@ -1,7 +1,6 @@
 import type { ObjectMeta, Replica } from '../../api.js';
 import { locale } from '../../base/text/i18n.js';
 import { idToWords } from '../../decisions/id-words.js';
-import { isObject, type JsonObject } from '../base/merge.js';
 import knownSettingsFile from './known-settings.json' with { type: 'json' };
 
 /** What a setting is, in English, its default if every process has the same, and its type. */
@@ -140,22 +139,3 @@ export function valueWords({ name, isCount }: Setting, value: string): string {
 /** Returns whether a setting is about these words. */
 export const matches = ({ name, value, description }: Setting, words: string): boolean =>
   [name, titleOf(name), value, description].some((text) => text?.toLowerCase().includes(words));
-
-/** Returns the merge patch that gives fields these texts; an empty one gives back the default. */
-export function patchOf(
-  settings: readonly Setting[],
-  texts: Readonly<Record<string, string>>,
-  version: string,
-): JsonObject {
-  const spec: Record<string, unknown> = {};
-  for (const { field, isCount } of settings) {
-    const text = field === undefined ? undefined : texts[field]?.trim();
-    if (field === undefined || text === undefined) continue;
-    const isNumber = isCount && /^\d+$/.test(text);
-    const value = isNumber ? Number(text) : text || null;
-    const [first = '', second] = field.split('.');
-    const former = spec[first];
-    spec[first] = second ? { ...(isObject(former) && former), [second]: value } : value;
-  }
-  return { metadata: { resourceVersion: version }, spec };
-}

@@ -6,8 +6,8 @@ import { Act } from '../base/act.js';
 import type { Kind } from '../base/kind.js';
 import { objectPath, patchCommand } from '../base/kubectl.js';
 import { English, Part } from '../base/parts.js';
-import { patchOf, titleOf, valueWords, type Setting, type Settings } from './setting.js';
-import { settingsName } from './use-edits.js';
+import { titleOf, valueWords, type Setting, type Settings } from './setting.js';
+import { onlyName, patchOf } from '../edits/use-edits.js';
 
 type Revision = NonNullable<Settings['status']['revisions']>[number];
 type Changes = Revision['changes'];
@@ -63,11 +63,9 @@ function Restore({ kind, object, settings, restored, newer }: Props & { newer: R
   return (
     <Act
       label={t('settings.restore')}
-      command={patchCommand(kind, settingsName, patch)}
-      work={async () =>
-        restored(await call<Settings>('PATCH', objectPath(kind, settingsName), patch))
-      }
-      done={t('settings.saved')}
+      command={patchCommand(kind, onlyName, patch)}
+      work={async () => restored(await call<Settings>('PATCH', objectPath(kind, onlyName), patch))}
+      done={t('console.edit.saved')}
     >
       <Difference changes={changes} settings={settings} />
     </Act>

@@ -4,7 +4,6 @@ import { call } from '../../base/api/api.js';
 import { now } from '../../base/api/clock.js';
 import { useCollection } from '../../base/api/collection.js';
 import { useRead } from '../../base/api/use-read.js';
-import { Button } from '../../base/button.js';
 import { Icon } from '../../base/frame/icon.js';
 import { Status } from '../../base/status.js';
 import { addMessages } from '../../base/text/i18n.js';
@@ -14,10 +13,12 @@ import { useConsole } from '../base/console-context.js';
 import { kindOf, useIsAllowed } from '../base/discovery.js';
 import { Frame } from '../base/frame.js';
 import type { Kind } from '../base/kind.js';
-import { getCommand, objectPath } from '../base/kubectl.js';
+import { getCommand, objectPath, patchCommand } from '../base/kubectl.js';
 import { useLastDay } from '../base/last-day.js';
 import { A, Failure, Kubectl, Loading } from '../base/parts.js';
 import { navigate, pathTo } from '../base/route.js';
+import { Unsaved } from '../edits/unsaved.js';
+import { onlyName, useEdits } from '../edits/use-edits.js';
 import { useObject } from '../base/use-object.js';
 import { barsOf, reasonsOf } from '../base/hours.js';
 import { SearchBox } from '../table/table-tools.js';
@@ -33,7 +34,6 @@ import {
 } from './setting.js';
 import { SettingTable } from './setting-table.js';
 import { SettingsHistory } from './settings-history.js';
-import { settingsName, useEdits, type Edits } from './use-edits.js';
 
 addMessages(messages);
 
@@ -56,11 +56,11 @@ function useRefused(): ReadonlyMap<string, number> {
 
 /** The object Settings with what is in force, which only a read of the object itself says. */
 function useSettings(kind: Kind) {
-  const { object: watched } = useObject<Settings>(kind, settingsName);
+  const { object: watched } = useObject<Settings>(kind, onlyName);
   const [answer, setAnswer] = useState<Settings>();
   const version = watched?.metadata.resourceVersion;
   const { value, failure, reload } = useRead(
-    () => call<Settings>('GET', objectPath(kind, settingsName)),
+    () => call<Settings>('GET', objectPath(kind, onlyName)),
     [version],
   );
   const isNewer =
@@ -133,22 +133,6 @@ function Tables({ all, query, ...shared }: Shown) {
   );
 }
 
-/** Says that several settings are not saved yet, and saves or forgets them together. */
-function Unsaved({ edits }: { edits: Edits }) {
-  if (Object.keys(edits.texts).length < 2) return null;
-  return (
-    <>
-      <Status look="hint unsaved">{t('settings.unsaved')}</Status>
-      <Button variant="plain" onPress={edits.discard}>
-        {t('settings.discard')}
-      </Button>
-      <Button variant="main" busy={edits.busy} progress="console.saving" onPress={edits.save}>
-        {t('settings.save')}
-      </Button>
-    </>
-  );
-}
-
 const HistoryLink = ({ isShown }: { isShown: boolean }) => (
   <A look="button quiet-button" to={addressOf(isShown ? {} : { show: 'history' })}>
     <Icon of={isShown ? 'sliders-horizontal' : 'clock'} />
@@ -162,10 +146,10 @@ export function SettingsView({ kind, query }: { kind: Kind; query: URLSearchPara
   const { items: replicas = [] } = useCollection<Replica>(
     kindOf(useConsole().listed, 'Replica')?.path,
   );
-  const mayChange = useIsAllowed(kind, 'patch', settingsName);
+  const mayChange = useIsAllowed(kind, 'patch', onlyName);
   const refused = useRefused();
   const all = settingsOf(replicas, object?.status.effective ?? []);
-  const edits = useEdits(kind, all, object?.metadata.resourceVersion ?? '', setAnswer);
+  const edits = useEdits<Settings>(kind, all, object?.metadata.resourceVersion, setAnswer);
   const isHistory = query.get('show') === 'history';
   const words = query.get('find') ?? '';
   return (
@@ -174,7 +158,9 @@ export function SettingsView({ kind, query }: { kind: Kind; query: URLSearchPara
       part="settings"
       actions={
         <>
-          <Unsaved edits={edits} />
+          {Object.keys(edits.texts).length > 1 && (
+            <Unsaved edits={edits} words={t('settings.save')} />
+          )}
           <HistoryLink isShown={isHistory} />
         </>
       }
@@ -206,7 +192,11 @@ export function SettingsView({ kind, query }: { kind: Kind; query: URLSearchPara
           <ManifestFiles replicas={replicas} />
         </>
       )}
-      <Kubectl command={edits.command ?? getCommand(kind, settingsName)} />
+      <Kubectl
+        command={
+          edits.patch ? patchCommand(kind, onlyName, edits.patch) : getCommand(kind, onlyName)
+        }
+      />
     </Frame>
   );
 }
