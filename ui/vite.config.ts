@@ -26,6 +26,7 @@ const partsOf: Readonly<Record<string, readonly string[]>> = {
   ],
   account: [
     'base',
+    'frame',
     'account',
     'address',
     'apps',
@@ -41,8 +42,10 @@ const partsOf: Readonly<Record<string, readonly string[]>> = {
   recovery: ['base', 'recovery'],
   console: [
     'base',
+    'frame',
     'console',
     'activity',
+    'people',
     'accessrequests',
     'report',
     'checklist',

@@ -8,7 +8,8 @@ import '../style/overview.css';
 import { addMessages } from '../base/text/i18n.js';
 import { mountPoint } from '../base/page.js';
 import messages from '../messages/en/console.json';
+import frame from '../messages/en/frame.json';
 import { ConsolePage } from './console-page.js';
 
-addMessages(messages);
+addMessages({ ...messages, ...frame });
 render(<ConsolePage />, mountPoint());

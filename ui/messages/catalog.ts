@@ -11,11 +11,13 @@ import type checklist from './en/checklist.json';
 import type console from './en/console.json';
 import type decisions from './en/decisions.json';
 import type ends from './en/ends.json';
+import type frame from './en/frame.json';
 import type invitation from './en/invitation.json';
 import type mail from './en/mail.json';
 import type mailbox from './en/mailbox.json';
 import type overview from './en/overview.json';
 import type passkey from './en/passkey.json';
+import type people from './en/people.json';
 import type policies from './en/policies.json';
 import type policy from './en/policy.json';
 import type proof from './en/proof.json';
@@ -46,6 +48,8 @@ export type MessageID = keyof (typeof base &
   typeof policies &
   typeof policy &
   typeof account &
+  typeof frame &
+  typeof people &
   typeof apps &
   typeof activity &
   typeof access &

@@ -12,11 +12,13 @@ import checklist from '../../../ui/messages/en/checklist.json';
 import console from '../../../ui/messages/en/console.json';
 import decisions from '../../../ui/messages/en/decisions.json';
 import ends from '../../../ui/messages/en/ends.json';
+import frame from '../../../ui/messages/en/frame.json';
 import invitation from '../../../ui/messages/en/invitation.json';
 import mail from '../../../ui/messages/en/mail.json';
 import mailbox from '../../../ui/messages/en/mailbox.json';
 import overview from '../../../ui/messages/en/overview.json';
 import passkey from '../../../ui/messages/en/passkey.json';
+import people from '../../../ui/messages/en/people.json';
 import policies from '../../../ui/messages/en/policies.json';
 import policy from '../../../ui/messages/en/policy.json';
 import proof from '../../../ui/messages/en/proof.json';
@@ -49,6 +51,8 @@ export const english: Catalog = {
   ...policies,
   ...policy,
   ...account,
+  ...frame,
+  ...people,
   ...activity,
   ...apps,
   ...access,
