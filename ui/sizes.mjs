@@ -16,9 +16,9 @@ const list = join(here, 'sizes.json');
  * that it loads later, and of those with a limit of their own.
  */
 const max = {
-  account: 31_100,
+  account: 33_000,
   'account (later)': 5_000,
-  'account (apps)': 3_500,
+  'account (apps)': 6_500,
   'account (decisions)': 5_000,
   signin: 20_000,
   'signin (later)': 10_000,
@@ -66,7 +66,7 @@ const own = new Map([
   ['console/access/access-requests.tsx', 'access'],
   ['console/apps/client-report.tsx', 'report'],
   ['console/objects/edit-parts.tsx', 'edit'],
-  ['account/sections/apps.tsx', 'apps'],
+  ['account/sections/app-sections.ts', 'apps'],
   ['console/people/people-import.tsx', 'import'],
   ['console/policy/policy-editor.ts', 'editor'],
   ['console/overview/bars.ts', 'charts'],

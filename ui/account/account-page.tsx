@@ -4,16 +4,21 @@ import { call, ApiError } from '../base/api/api.js';
 import { Button } from '../base/button.js';
 import { loadLocale } from '../base/text/i18n.js';
 import { Ltr, t, format } from '../base/text/message.js';
+import { AppPage } from '../base/frame/app-page.js';
+import { Icon } from '../base/frame/icon.js';
 import { Page } from '../base/page.js';
 import { FirstLoad } from '../base/first-load.js';
 import { useFirstRead } from '../base/api/use-first-read.js';
 import { View } from '../base/view.js';
 import { useNames } from '../decisions/names.js';
-import { AccountView } from './account-view.js';
+import { AccountView, ConsoleLink } from './account-view.js';
 import { useIsLiveTab } from './base/live-tab.js';
-import { CurrentAccount, type Ending } from './base/account-context.js';
+import { CurrentAccount, useAccountContext, type Ending } from './base/account-context.js';
+import { SectionRail } from './base/section-rail.js';
+import type { SectionID } from './base/section.js';
 import { signalPasskeys } from './base/signal.js';
 import { signIn } from '../base/passkeys/sign-in.js';
+import { ActionError, useAction } from './base/use-action.js';
 import { readArrival, type Arrival } from './base/redirects.js';
 
 interface EndedProps {
@@ -55,23 +60,58 @@ function Visitor() {
   );
 }
 
+interface FramedProps {
+  alert: string | undefined;
+  redraw: () => void;
+}
+
+/** The account in its frame: the sections as a rail, and the way to sign this browser out. */
+function Framed({ alert, redraw }: FramedProps) {
+  const { account, leave } = useAccountContext();
+  const { busy, failure, run } = useAction();
+  const [absent, setAbsent] = useState<readonly SectionID[]>(['apps', 'groups']);
+  const signOut = async (): Promise<void> => {
+    if (await run(() => call('DELETE', 'sessions/~'))) leave('signedout');
+  };
+  const address = account.status.email.address;
+  return (
+    <AppPage
+      home="/account"
+      rail={<SectionRail absent={absent} />}
+      railLabel={t('account.sections')}
+      person={{ name: account.spec.displayName ?? '', address }}
+      menu={<ConsoleLink />}
+      action={
+        <Button busy={busy} onPress={() => void signOut()}>
+          <Icon of="log-out" />
+          <span>{t('account.signout')}</span>
+        </Button>
+      }
+      alert={alert}
+      onLanguageChange={redraw}
+    >
+      <AccountView setAbsent={setAbsent}>
+        <ActionError failure={failure} />
+      </AccountView>
+    </AppPage>
+  );
+}
+
 interface SignedInProps {
   initial: Account;
   arrived: Arrival;
-  announceError: (words: string | undefined) => void;
-  setWide: (wide: boolean) => void;
+  redraw: () => void;
 }
 
-function SignedInPage({ initial, arrived, announceError, setWide }: SignedInProps) {
+/** The account that is signed in, or how that ended. */
+function SignedInPage({ initial, arrived, redraw }: SignedInProps) {
   const [account, setAccount] = useState(initial);
+  const [alert, announceError] = useState<string>();
   const [ended, setEnded] = useState<{ ending: Ending; step: string | undefined }>();
   const isLive = useIsLiveTab();
   const names = useNames(initial.metadata.name);
-  const leave = (ending: Ending, step?: string): void => {
-    announceError(undefined);
-    setWide(false);
+  const leave = (ending: Ending, step?: string): void =>
     setEnded((first) => first ?? { ending, step });
-  };
   useEffect(() => {
     if (arrived.signedIn) void signalPasskeys();
   }, []);
@@ -88,17 +128,18 @@ function SignedInPage({ initial, arrived, announceError, setWide }: SignedInProp
     () => ({ account, setAccount, names, isLive, announceError, leave, step: arrived.step }),
     [account, names, isLive],
   );
+  if (ended) {
+    return (
+      <Page onLanguageChange={redraw}>
+        <Ended {...ended} account={account} />
+      </Page>
+    );
+  }
   return (
     <CurrentAccount.Provider value={context}>
-      {ended ? <Ended {...ended} account={account} /> : <AccountView />}
+      <Framed alert={alert} redraw={redraw} />
     </CurrentAccount.Provider>
   );
-}
-
-/** Shown while there is no account: a sign-in button, the error, or that it is loading. */
-function WithoutAccount({ failure, retry }: { failure: ApiError | undefined; retry: () => void }) {
-  if (failure?.code === 401) return <Visitor />;
-  return <FirstLoad loading="account.loading" failure={failure} retry={retry} />;
 }
 
 /** Reads the account, and loads its language. */
@@ -117,20 +158,21 @@ export function AccountPage() {
     retry,
     redraw,
   } = useFirstRead(readAccount, arrived.refused ? undefined : () => signIn({ step: arrived.step }));
-  const [alert, setAlert] = useState<string>();
-  const [wide, setWide] = useState(true);
+  if (account) return <SignedInPage initial={account} arrived={arrived} redraw={redraw} />;
+  if (failure) {
+    return (
+      <Page onLanguageChange={redraw}>
+        {failure.code === 401 ? (
+          <Visitor />
+        ) : (
+          <FirstLoad loading="account.loading" failure={failure} retry={retry} />
+        )}
+      </Page>
+    );
+  }
   return (
-    <Page wide={wide && !failure} alert={alert} isAlertHidden onLanguageChange={redraw}>
-      {account ? (
-        <SignedInPage
-          initial={account}
-          arrived={arrived}
-          announceError={setAlert}
-          setWide={setWide}
-        />
-      ) : (
-        <WithoutAccount failure={failure} retry={retry} />
-      )}
-    </Page>
+    <AppPage home="/account" railLabel={t('account.sections')} onLanguageChange={redraw}>
+      <FirstLoad loading="account.loading" failure={failure} retry={retry} />
+    </AppPage>
   );
 }

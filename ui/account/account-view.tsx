@@ -1,81 +1,39 @@
-import { useEffect, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { Recovery } from '../api.js';
 import { reviewAccess } from '../base/api/access-review.js';
-import { ApiError, call } from '../base/api/api.js';
+import { ApiError } from '../base/api/api.js';
 import { Button } from '../base/button.js';
 import { useCollection } from '../base/api/collection.js';
+import { Face } from '../base/frame/app-page.js';
+import { Icon } from '../base/frame/icon.js';
 import { Lazy, useLazy } from '../base/api/lazy.js';
 import { Ltr, t, format } from '../base/text/message.js';
 import { useRead } from '../base/api/use-read.js';
 import { View } from '../base/view.js';
 import { Data } from './sections/data.js';
 import { Email } from './sections/email.js';
-import { Grants } from './sections/grants.js';
 import { ownedBy, useAccountContext } from './base/account-context.js';
-import { ReadError, Section, sectionIDs, focusSection, type SectionID } from './base/section.js';
+import { ReadError, Section, focusSection, type SectionID } from './base/section.js';
 import { Passkeys } from './sections/passkeys.js';
 import { Profile } from './sections/profile.js';
 import { RecoveryNotice } from './sections/recovery.js';
-import { ActionError, useAction } from './base/use-action.js';
-import { Reviews } from './sections/reviews.js';
 import { Sessions, useSessions } from './sections/sessions.js';
 
-const appsChunk = new Lazy(() => import('./sections/apps.js'));
+const appsChunk = new Lazy(() => import('./sections/app-sections.js'));
 const decisionsChunk = new Lazy(() => import('../decisions/decisions-chunk.js'));
 
-/** Links to the sections. The address stays the same, because its fragment may contain a step. */
-function Sections({ ids }: { ids: readonly SectionID[] }) {
-  const go =
-    (id: string) =>
-    (event: Event): void => {
-      event.preventDefault();
-      document.getElementById(id)?.scrollIntoView();
-      document.getElementById(id)?.focus({ preventScroll: true });
-    };
-  return (
-    <nav class="sections" aria-label={t('account.sections')}>
-      <ul>
-        {ids.map((id) => (
-          <li key={id}>
-            <a href={`#${id}`} onClick={go(id)}>
-              {t(`part.${id}`)}
-            </a>
-          </li>
-        ))}
-      </ul>
-    </nav>
-  );
-}
-
-/** Signs this browser out, without the way through the list of devices. */
-function SignOut() {
-  const { leave } = useAccountContext();
-  const act = useAction();
-  const end = async (): Promise<void> => {
-    if (await act.run(() => call('DELETE', 'sessions/~'))) leave('signedout');
-  };
-  return (
-    <>
-      <ActionError failure={act.failure} />
-      <p>
-        <Button variant="small" busy={act.busy} onPress={() => void end()}>
-          {t('account.signout')}
-        </Button>
-      </p>
-    </>
-  );
-}
-
 /** A link to the console for who may list more than their own objects: Clients have no owner. */
-function ConsoleLink() {
+export function ConsoleLink() {
   const { value: access } = useRead(
     () => reviewAccess({ group: 'id.vestibule.org', resource: 'clients', verb: 'list' }),
     [],
   );
   return access?.allowed ? (
-    <p>
-      <a href="/console">{t('account.console')}</a>
-    </p>
+    <a class="button" href="/console">
+      <Icon of="layout-dashboard" />
+      {t('account.console')}
+    </a>
   ) : null;
 }
 
@@ -109,36 +67,60 @@ function sectionOf(step: string): string {
   return step.startsWith('delete') || step === 'export' ? 'data' : step;
 }
 
+interface Props {
+  /** Changes which sections are not shown, because there is nothing in them for this person. */
+  setAbsent: (change: (absent: readonly SectionID[]) => readonly SectionID[]) => void;
+  /** Above the sections. */
+  children: ComponentChildren;
+}
+
 /** All sections of the page. Each loads by itself, and an error affects it alone. */
-export function AccountView() {
+export function AccountView({ setAbsent, children }: Props) {
   const { account, step, isLive } = useAccountContext();
   const recoveries = useCollection<Recovery>('recoveries', ownedBy(account), isLive);
   const held = useSessions();
   const { loaded: menu } = useLazy(appsChunk);
-  const [hasApps, setHasApps] = useState(false);
+  const show = useCallback(
+    (id: SectionID, isShown: boolean): void =>
+      setAbsent((absent) => [...absent.filter((one) => one !== id), ...(isShown ? [] : [id])]),
+    [],
+  );
   useEffect(() => {
     if (!step) return;
     const place = document.getElementById(sectionOf(step));
     requestAnimationFrame(() => place?.scrollIntoView());
   }, []);
+  const { address } = account.status.email;
+  const name = account.spec.displayName ?? address;
   return (
-    <View title="account.title" phase="account">
+    <View
+      title="account.title"
+      heading={
+        <span class="who big">
+          <Face name={name} />
+          <bdi>{name}</bdi>
+        </span>
+      }
+      phase="account"
+    >
       <p class="lead">
-        {format('account.lead', { email: <Ltr of={account.status.email.address} strong /> })}{' '}
-        {t('account.fresh')}
+        {format('account.lead', { email: <Ltr of={address} strong /> })} {t('account.fresh')}
       </p>
-      <SignOut />
-      <ConsoleLink />
+      {children}
       <RecoveryNotice recoveries={recoveries} />
-      <Sections ids={sectionIDs.filter((id) => id !== 'apps' || hasApps)} />
       <Profile />
       <Email current={held.sessions.items?.find(({ status }) => status.current)} />
       <Passkeys recoveries={recoveries} />
       <Sessions {...held} />
-      {menu && <menu.Apps onShown={setHasApps} />}
-      <Grants />
+      {menu && (
+        <>
+          <menu.Apps onShown={show} />
+          <menu.Grants />
+          <menu.Groups onShown={show} />
+        </>
+      )}
       <OwnDecisions />
-      <Reviews />
+      {menu && <menu.Reviews />}
       <Data />
     </View>
   );

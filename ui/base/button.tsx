@@ -27,7 +27,7 @@ interface Props {
    * `main` for the main action, `danger` for one that removes something, `small` in a row, `plain`
    * for a way out.
    */
-  variant?: 'main' | 'plain' | 'danger' | 'small';
+  variant?: 'main' | 'plain' | 'danger' | 'small' | undefined;
   submit?: boolean;
   busy?: boolean;
   progress?: MessageID;

@@ -17,8 +17,8 @@ type NativeAttribute =
 
 interface Props extends Pick<PartialInputHTMLAttributes<HTMLInputElement>, NativeAttribute> {
   id: string;
-  type?: 'text' | 'email' | 'search';
-  label: string;
+  type?: 'text' | 'email' | 'search' | 'date';
+  label: ComponentChild;
   hint?: ComponentChild;
   error?: string | undefined;
   /** An error does not move the focus here. */

@@ -23,6 +23,8 @@ test('every scene is accessible in light and dark, fits small windows and large 
       { reducedMotion: 'reduce', colorScheme: 'light' },
       '',
       async (page) => {
+        // What lies under the bar of a scrolled page can be scrolled from there.
+        await page.evaluate(() => scrollTo(0, 0));
         const faults = [
           ...(await structureFaults(page)),
           ...(await smallTargets(page, 24)),

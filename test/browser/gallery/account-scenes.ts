@@ -40,12 +40,26 @@ const providers = list('ClaimsProvider', [
     },
   },
 ]);
+const groups = list('Group', [
+  { metadata: { name: 'staff' }, spec: { displayName: 'Staff', members: ['Ada@example.test'] } },
+  {
+    metadata: { name: 'finance' },
+    spec: {
+      displayName: 'Finance',
+      temporaryMembers: [
+        { email: 'ada@example.test', until: inSeconds(86_400 * 30), reason: 'Year end' },
+      ],
+    },
+  },
+  { metadata: { name: 'leads' }, spec: { displayName: 'Leads', members: ['kay@example.test'] } },
+]);
 const lists = (): Script => ({
   'GET recoveries': list('Recovery', []),
   'GET passkeys': list('Passkey', passkeys()),
   'GET sessions': list('Session', sessions()),
   'GET accounts/~/apps': apps(),
   'GET accessrequests': list('AccessRequest', []),
+  'GET groups': groups,
   'GET grants': list('Grant', grants()),
   'GET claimsreviews': list('ClaimsReview', reviews()),
   'GET policydecisions': list('PolicyDecision', [
@@ -135,8 +149,8 @@ export const inSequence =
   async (shown: Document): Promise<void> => {
     for (const act of acts) await act(shown);
   };
-const uncheckSecond = (shown: Document): void => {
-  shown.querySelector<HTMLElement>('.scope input:enabled')?.click();
+const uncheckSecond = async (shown: Document): Promise<void> => {
+  (await untilPresent(() => shown.querySelector<HTMLElement>('.scope input:enabled')))?.click();
 };
 const open = (shown: Document): void => {
   shown.querySelector<HTMLElement>('summary')?.click();
@@ -288,7 +302,9 @@ export const accountScenes: Record<string, () => Scene> = {
   'account-session-events': () =>
     page({}, async (shown) => {
       (
-        await untilPresent(() => shown.querySelector<HTMLElement>('#sessions ~ ul summary'))
+        await untilPresent(() =>
+          shown.querySelector<HTMLElement>('[aria-labelledby=sessions] summary'),
+        )
       )?.click();
     }),
   'account-session-end': () => page({}, press(['sessions.end', 1])),

@@ -4,6 +4,7 @@ import '../../../ui/style/style.css';
 import '../../../ui/style/decisions.css';
 import '../../../ui/style/cedar.css';
 import '../../../ui/style/policy.css';
+import '../../../ui/style/frame.css';
 import '../../../ui/style/account.css';
 import { AccountPage } from '../../../ui/account/account-page.js';
 import { mountPoint } from '../../../ui/base/page.js';

@@ -54,10 +54,13 @@ export async function overflows(page: Page, width: number, style = ''): Promise<
   return over ? [`scrolls sideways at ${width} px ${style}`] : [];
 }
 
-/** One heading, the landmarks, a title and both live regions (WCAG 1.3.1, 2.4.2, 4.1.3). */
+/**
+ * One heading, the landmarks, a title and both live regions (WCAG 1.3.1, 2.4.2, 4.1.3). A page in the
+ * frame has a rail instead of a footer.
+ */
 export const structureFaults = (page: Page): Promise<string[]> =>
   page.evaluate(() => [
-    ...['h1', 'header', 'main', 'footer', '[role=status]', '[role=alert]']
+    ...['h1', 'header', 'main', 'footer, nav.rail', '[role=status]', '[role=alert]']
       .filter((what) => document.querySelectorAll(what).length !== 1)
       .map((what) => `not one ${what}`),
     ...(document.title.length > 3 ? [] : ['no title']),
@@ -72,7 +75,7 @@ export const smallTargets = (page: Page, least: number): Promise<string[]> =>
           'button, input:not([type=checkbox]), summary, select, a.button',
         ),
       ]
-        .filter((one) => one.getBoundingClientRect().height < max)
+        .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < max)
         .map((one) => `low target ${one.outerHTML}`),
     least,
   );
@@ -112,7 +115,7 @@ async function inLanguages(
   look: () => readonly string[],
 ): Promise<string[]> {
   const found: string[] = [];
-  const menu = document.querySelector<HTMLSelectElement>('footer select');
+  const menu = document.querySelector<HTMLSelectElement>('footer select, #person-menu select');
   for (const language of menu ? languages : []) {
     menu!.value = language;
     menu!.dispatchEvent(new Event('change'));

@@ -8,21 +8,20 @@ import type { MessageID } from '../../messages/catalog.js';
 import { ActionError } from './use-action.js';
 import { useAccountContext } from './account-context.js';
 
-/** The sections of the page, in order. */
-export const sectionIDs = [
-  'profile',
-  'email',
-  'passkeys',
-  'sessions',
-  'apps',
-  'grants',
-  'decisions',
-  'reviews',
-  'data',
-] as const;
-export type SectionID = (typeof sectionIDs)[number];
+/** The sections of the page. */
+export type SectionID =
+  | 'profile'
+  | 'email'
+  | 'passkeys'
+  | 'sessions'
+  | 'apps'
+  | 'grants'
+  | 'groups'
+  | 'decisions'
+  | 'reviews'
+  | 'data';
 
-/** One section of the page under its heading. */
+/** One section of the page: its heading, and beside it a panel. */
 export function Section({
   id,
   hint,
@@ -34,11 +33,13 @@ export function Section({
 }) {
   return (
     <section aria-labelledby={id}>
-      <h2 id={id} tabIndex={-1}>
-        {t(`part.${id}`)}
-      </h2>
-      {hint && <p class="hint">{t(hint)}</p>}
-      {children}
+      <div>
+        <h2 id={id} tabIndex={-1}>
+          {t(`part.${id}`)}
+        </h2>
+        {hint && <p class="hint">{t(hint)}</p>}
+      </div>
+      <div class="panel">{children}</div>
     </section>
   );
 }

@@ -2,19 +2,15 @@ import { useEffect } from 'preact/hooks';
 import type { AccountApps, App } from '../../api.js';
 import { call } from '../../base/api/api.js';
 import { useAppearance } from '../../base/api/appearance.js';
-import { addMessages } from '../../base/text/i18n.js';
 import { Link, hostOf } from '../../base/link.js';
 import { localText, nameOf } from '../../base/text/local-text.js';
 import { Ltr, Text, t } from '../../base/text/message.js';
 import { Monogram } from '../../base/text/monogram.js';
 import { useRead } from '../../base/api/use-read.js';
-import messages from '../../messages/en/apps.json';
 import { AccessRequests, AskForAccess } from './access-requests.js';
 import { useAccountContext } from '../base/account-context.js';
 import { Section, ReadError, focusSection } from '../base/section.js';
 import { useAccessRequests, type AccessRequests as Requests } from './use-access-requests.js';
-
-addMessages(messages);
 
 const byName = (apps: readonly App[]): App[] =>
   [...apps].sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
@@ -121,7 +117,7 @@ function AppLists({ items, requests }: { items: readonly App[]; requests: Reques
  * The apps that the person may use. Calls `onShown` with whether it is shown: not before there is an
  * answer, and not if policy does not let the person read it, as policies of earlier releases.
  */
-export function Apps({ onShown }: { onShown: (isShown: boolean) => void }) {
+export function Apps({ onShown }: { onShown: (id: 'apps', isShown: boolean) => void }) {
   const { account, isLive } = useAccountContext();
   const requests = useAccessRequests();
   const phases = requests.items?.map(({ status }) => status.phase).join();
@@ -130,7 +126,7 @@ export function Apps({ onShown }: { onShown: (isShown: boolean) => void }) {
     [account.metadata.name, account.status.passkeys, isLive, phases],
   );
   const isShown = failure ? failure.code !== 403 : value !== undefined;
-  useEffect(() => onShown(isShown), [isShown]);
+  useEffect(() => onShown('apps', isShown), [isShown]);
   if (!isShown) return null;
   return (
     <Section id="apps" hint="apps.hint">

@@ -15,21 +15,19 @@ import { Section } from '../base/section.js';
 type Claim = keyof Account['spec'];
 type Typed = Partial<Record<Claim, string>>;
 
-const moreClaims = [
+const firstClaims: readonly Claim[] = ['displayName', 'nickname', 'locale', 'timeZone'];
+const moreClaims: readonly Claim[] = [
   'givenName',
   'middleName',
   'familyName',
-  'nickname',
   'preferredUsername',
   'profileURI',
   'pictureURI',
   'websiteURI',
   'gender',
-  'locale',
-  'timeZone',
   'birthdate',
-] as const satisfies readonly Claim[];
-const claims: readonly Claim[] = ['displayName', ...moreClaims];
+];
+const claims: readonly Claim[] = [...firstClaims, ...moreClaims];
 const claimsWithHint = new Set<Claim>(['pictureURI', 'birthdate']);
 const leftToRight = new Set<Claim>(['profileURI', 'pictureURI', 'websiteURI', 'birthdate']);
 const autocompleteTokens: Partial<Record<Claim, string>> = {
@@ -92,17 +90,27 @@ interface ClaimFieldProps {
   claim: Claim;
   account: Account;
   typed: Typed;
+  isChanged: boolean;
   wrong: boolean;
   first: boolean;
   type: (claim: Claim, text: string) => void;
 }
 
-function ClaimField({ claim, account, typed, wrong, first, type }: ClaimFieldProps) {
+function ClaimField({ claim, account, typed, isChanged, wrong, first, type }: ClaimFieldProps) {
   return (
     <Field
       id={`profile-${claim}`}
       name={claim}
-      label={t(`profile.${claim}`)}
+      label={
+        <>
+          {t(`profile.${claim}`)}
+          {isChanged && (
+            <span class="changed" aria-hidden="true">
+              {t('profile.changed')}
+            </span>
+          )}
+        </>
+      }
       dir={leftToRight.has(claim) ? 'ltr' : 'auto'}
       spellcheck={false}
       autoComplete={autocompleteTokens[claim] ?? 'off'}
@@ -116,17 +124,40 @@ function ClaimField({ claim, account, typed, wrong, first, type }: ClaimFieldPro
   );
 }
 
-/** The profile that apps see if the person agrees to share it. */
-export function Profile() {
+interface FootProps {
+  isChanged: boolean;
+  busy: boolean;
+  discard: () => void;
+}
+
+/** Saves the profile; marked while something is changed, and then with the way back. */
+const Foot = ({ isChanged, busy, discard }: FootProps) => (
+  <div class="foot">
+    <Button submit variant={isChanged ? 'main' : undefined} busy={busy} progress="saving">
+      {t('save.profile')}
+    </Button>
+    {isChanged && (
+      <>
+        <Button variant="plain" onPress={discard}>
+          {t('profile.discard')}
+        </Button>
+        <span class="hint">{t('profile.unsaved')}</span>
+      </>
+    )}
+  </div>
+);
+
+/** What was typed, what of it is a change, and how it is saved. */
+function useProfile() {
   const { account, setAccount } = useAccountContext();
   const [typed, setTyped] = useState<Typed>({});
   const [conflict, setConflict] = useState(false);
-  const [unfolded, unfold] = useState(false);
   const { busy, failure, run, clear } = useAction(explain);
-  const wrong = wrongIn(failure);
   const type = (claim: Claim, text: string): void => setTyped({ ...typed, [claim]: text });
+  const changed = changes(account, typed);
+  const isChanged = Object.keys(changed).length > 0;
   const submit = async (): Promise<void> => {
-    if (Object.keys(changes(account, typed)).length === 0) {
+    if (!isChanged) {
       clear();
       setConflict(false);
       announce(t('profile.unchanged'));
@@ -140,12 +171,25 @@ export function Profile() {
       if (saved) setTyped({});
     });
   };
+  const discard = (): void => {
+    clear();
+    setTyped({});
+  };
+  return { account, typed, type, changed, isChanged, conflict, busy, failure, submit, discard };
+}
+
+/** The profile that apps see if the person agrees to share it. */
+export function Profile() {
+  const { account, typed, type, changed, conflict, failure, ...form } = useProfile();
+  const [unfolded, unfold] = useState(false);
+  const wrong = wrongIn(failure);
   const fieldOf = (claim: Claim) => (
     <ClaimField
       key={claim}
       claim={claim}
       account={account}
       typed={typed}
+      isChanged={claim in changed}
       wrong={wrong.includes(claim)}
       first={wrong[0] === claim}
       type={type}
@@ -153,23 +197,21 @@ export function Profile() {
   );
   return (
     <Section id="profile" hint="profile.hint">
-      <Form onSubmit={() => void submit()}>
+      <Form onSubmit={() => void form.submit()}>
         {conflict && <p class="notice warn">{t('profile.conflict')}</p>}
         {wrong.length > 1 && (
           <Status look="notice bad">{t('profile.faults', { count: wrong.length })}</Status>
         )}
-        {fieldOf('displayName')}
+        <div class="fields">{firstClaims.map(fieldOf)}</div>
         <details
-          open={unfolded || wrong.some((claim) => claim !== 'displayName')}
+          open={unfolded || wrong.some((claim) => moreClaims.includes(claim))}
           onToggle={(event) => unfold(event.currentTarget.open)}
         >
           <summary>{t('profile.more')}</summary>
           <div class="fields">{moreClaims.map(fieldOf)}</div>
         </details>
         <ActionError failure={wrong.length ? undefined : failure} />
-        <Button submit busy={busy} progress="saving">
-          {t('save.profile')}
-        </Button>
+        <Foot {...form} />
       </Form>
     </Section>
   );

@@ -38,12 +38,8 @@ function PersonMenu({ person: { name, address }, onLanguageChange, children }: M
   const shown = name || address;
   return (
     <>
-      <button
-        type="button"
-        class="person"
-        popovertarget="person-menu"
-        aria-label={t('frame.person', { name: shown })}
-      >
+      <button type="button" class="person" popovertarget="person-menu">
+        <span class="quiet">{t('frame.person', { name: shown })}</span>
         <Face name={shown} />
         <Icon of="chevron-down" />
       </button>
@@ -67,14 +63,32 @@ function PersonMenu({ person: { name, address }, onLanguageChange, children }: M
   );
 }
 
+/** The logo and the name of the service over its host; a link to the first place of the page. */
+function Brand({ home }: { home: string }) {
+  const { displayName, logo } = useAppearance();
+  return (
+    <a class="brand" href={home}>
+      {logo ? <img class="logo" src={logo} alt="" /> : <span class="mark" />}
+      <span>
+        {displayName && <bdi>{displayName}</bdi>}
+        <Ltr of={location.host} />
+      </span>
+    </a>
+  );
+}
+
 interface Props {
   /** Where the name of the service leads. */
   home: string;
   /** The places of the page; on a phone they are behind a button. */
-  rail: ComponentChildren;
+  rail?: ComponentChildren;
   railLabel: string;
   /** In the middle of the bar. */
   search?: ComponentChildren;
+  /** At the end of the bar. */
+  action?: ComponentChildren;
+  /** The text of an error that is shown elsewhere, for screen readers. */
+  alert?: string | undefined;
   /** Absent until it is known. */
   person?: Person | undefined;
   /** What the person's menu offers. */
@@ -93,12 +107,13 @@ export function AppPage({
   rail,
   railLabel,
   search,
+  action,
+  alert,
   person,
   menu,
   onLanguageChange,
   children,
 }: Props) {
-  const { displayName, logo } = useAppearance();
   const [isOpen, setOpen] = useState(false);
   return (
     <div class="frame">
@@ -113,19 +128,14 @@ export function AppPage({
         >
           <Icon of={isOpen ? 'x' : 'menu'} />
         </button>
-        <a class="brand" href={home}>
-          {logo ? <img class="logo" src={logo} alt="" /> : <span class="mark" />}
-          <span>
-            {displayName && <bdi>{displayName}</bdi>}
-            <Ltr of={location.host} />
-          </span>
-        </a>
+        <Brand home={home} />
         {search}
         {person && (
           <PersonMenu person={person} onLanguageChange={onLanguageChange}>
             {menu}
           </PersonMenu>
         )}
+        {action}
       </header>
       <nav
         class={isOpen ? 'rail open' : 'rail'}
@@ -138,7 +148,9 @@ export function AppPage({
         {rail}
       </nav>
       <main>
-        <div role="alert" class="quiet" />
+        <div role="alert" class="quiet">
+          {alert}
+        </div>
         <div class="page">{children}</div>
         <p role="status" class="quiet" />
       </main>

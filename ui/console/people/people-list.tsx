@@ -16,6 +16,7 @@ import { BulkDelete } from '../table/bulk-delete.js';
 import type { DataColumn } from '../table/column.js';
 import { ObjectTable } from '../table/object-table.js';
 import { sortOf } from '../table/sort.js';
+import { selectorsOf } from './find-people.js';
 import { PersonState } from './person-state.js';
 
 /** The characters of names that are generated, as Kubernetes chooses them: none spells a word. */
@@ -26,14 +27,6 @@ const randomSuffix = (): string =>
     crypto.getRandomValues(new Uint32Array(5)),
     (number) => nameAlphabet[number % nameAlphabet.length],
   ).join('');
-
-/** The service finds people by the beginning of each word. */
-const selectorsOf = (words: string): Record<string, string> => {
-  const searches = words.split(/[\s,=!]+/).filter(Boolean);
-  return searches.length === 0
-    ? {}
-    : { fieldSelector: searches.map((word) => `search=${word}`).join(',') };
-};
 
 /** Returns what the server says in a column, or undefined if there is none. */
 function cellOf({ columns = [] }: LiveTable, row: Row, column: string): string | undefined {
