@@ -45,6 +45,7 @@ const partsOf: Readonly<Record<string, readonly string[]>> = {
     'frame',
     'console',
     'activity',
+    'groups',
     'people',
     'accessrequests',
     'report',

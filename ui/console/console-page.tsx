@@ -63,6 +63,7 @@ interface PartProps {
 }
 
 const editChunk = new Lazy(() => import('./objects/edit-parts.js'));
+const groupChunk = new Lazy(() => import('./groups/group-view.js'));
 const policyChunk = new Lazy(() => import('./policy/policy-parts.js'));
 
 /** The kinds that one must be able to list, and the views. */
@@ -108,6 +109,12 @@ function Documented({ children }: { children: ComponentChildren }) {
 /** A view of a kind that is made from its schema. */
 function KindView({ kind, route: { view, name, query } }: { kind: Kind; route: Route }) {
   if (view === 'list') return <ListView kind={kind} query={query} />;
+  if (kind.kind === 'Group' && view === 'object' && !query.has('view')) {
+    const show = ({ GroupView }: typeof import('./groups/group-view.js')) => (
+      <GroupView kind={kind} name={name} query={query} />
+    );
+    return <Chunk of={groupChunk} show={show} />;
+  }
   if (view === 'object') return <DetailView kind={kind} name={name} query={query} />;
   return (
     <Chunk

@@ -12,6 +12,7 @@ import type console from './en/console.json';
 import type decisions from './en/decisions.json';
 import type ends from './en/ends.json';
 import type frame from './en/frame.json';
+import type groups from './en/groups.json';
 import type invitation from './en/invitation.json';
 import type mail from './en/mail.json';
 import type mailbox from './en/mailbox.json';
@@ -49,6 +50,7 @@ export type MessageID = keyof (typeof base &
   typeof policy &
   typeof account &
   typeof frame &
+  typeof groups &
   typeof people &
   typeof apps &
   typeof activity &

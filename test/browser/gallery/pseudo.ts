@@ -13,6 +13,7 @@ import console from '../../../ui/messages/en/console.json';
 import decisions from '../../../ui/messages/en/decisions.json';
 import ends from '../../../ui/messages/en/ends.json';
 import frame from '../../../ui/messages/en/frame.json';
+import groups from '../../../ui/messages/en/groups.json';
 import invitation from '../../../ui/messages/en/invitation.json';
 import mail from '../../../ui/messages/en/mail.json';
 import mailbox from '../../../ui/messages/en/mailbox.json';
@@ -52,6 +53,7 @@ export const english: Catalog = {
   ...policy,
   ...account,
   ...frame,
+  ...groups,
   ...people,
   ...activity,
   ...apps,
