@@ -23,6 +23,38 @@ export type PeopleFile =
 /** The columns that a file may have; it must have the first. */
 export const peopleColumns = ['email', 'displayName', 'groups'];
 
+/** Other words for the columns, in lower case and without signs, as programs for tables write them. */
+const otherHeadings: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    email: 'email mail emailaddress emailadresse mailadresse posta eposta courriel correo',
+    displayName: 'displayname name fullname anzeigename vollername nom nombre nome naam',
+    groups: 'groups group gruppen gruppe groupes groupe grupos grupo gruppi gruppo groepen groep',
+  }).flatMap(([column, words]) => words.split(' ').map((word) => [word, column] as const)),
+);
+
+/** Returns the column that a heading means, or the heading itself. */
+const columnOf = (heading: string): string =>
+  otherHeadings.get(heading.toLowerCase().replaceAll(/[^\p{L}]/gu, '')) ?? heading;
+
+/** Returns what separates the fields: what the heading has most of. */
+function delimiterOf(text: string): string {
+  const [heading = ''] = text.trimStart().split('\n');
+  const countOf = (mark: string): number => heading.split(mark).length;
+  return [',', ';', '\t'].reduce((most, mark) => (countOf(mark) > countOf(most) ? mark : most));
+}
+
+/** Returns the text of a file: UTF-16 with a mark, UTF-8, or else as Windows writes it. */
+export function decodeText(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes);
+  }
+}
+
 /** A record of csv-parse, with its last line and what is wrong with it. */
 interface ParsedRecord {
   readonly record: Partial<Record<string, string>>;
@@ -30,7 +62,8 @@ interface ParsedRecord {
 }
 
 /**
- * Reads CSV (RFC 4180) with a heading, for the command and for the console. `parse` is csv-parse as
+ * Reads CSV (RFC 4180) with a heading, its fields between commas, semicolons or tabs, for the command and
+ * for the console. `parse` is csv-parse as
  * either has it; what it throws is thrown.
  */
 export function readPeople(
@@ -40,7 +73,8 @@ export function readPeople(
   let heading: string[] = [];
   const records = parse(text, {
     bom: true,
-    columns: (names: string[]) => (heading = names),
+    columns: (names: string[]) => (heading = names.map(columnOf)),
+    delimiter: delimiterOf(text),
     info: true,
     relax_column_count: true,
     skip_empty_lines: true,
@@ -83,7 +117,7 @@ function faultOf(
 const namesOf = (text: string): string[] => [
   ...new Set(
     text
-      .split(';')
+      .split(/[;,|]/)
       .map((name) => name.trim())
       .filter(Boolean),
   ),

@@ -39,7 +39,7 @@ describe.each(stores)('vestibule import, on %s', (store) => {
       });
     });
   });
-  const run = async (text: string, ...flags: string[]) => {
+  const run = async (text: string | Buffer, ...flags: string[]) => {
     const file = join(temporary(), 'people.csv');
     writeFileSync(file, text);
     const { error, ...rest } = await vestibule(['import', file, ...flags], environment);
@@ -110,6 +110,15 @@ people.csv:9: another number of fields than the heading
       out: '300 created, 0 unchanged, 0 refused, 300 added to groups\n',
     });
     expect((await addresses()).filter((address) => address.startsWith('many-'))).toHaveLength(300);
+  });
+
+  test.each([
+    ['semicolons', 'E-Mail;Name;Gruppen\ns@example.test;Ann;"staff;staff"\n', 'utf8'],
+    ['tabs in UTF-16', '\uFEFFMail\tFull name\nt@example.test\tZoë\n', 'utf16le'],
+    ['commas as Windows writes', 'Email address,Nom\nw@example.test,Zoë\n', 'latin1'],
+  ] as const)('reads a file of other programs: %s', async (_name, text, encoding) => {
+    const { out } = await run(Buffer.from(text, encoding), '--dry-run');
+    expect(out).toMatch(/^1 created, 0 unchanged, 0 refused/);
   });
 
   test('refuses a file that is no such list, before it creates anything', async () => {

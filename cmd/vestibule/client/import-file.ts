@@ -1,5 +1,6 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import {
+  decodeText,
   type PeopleFile,
   type PersonRow,
   peopleColumns,
@@ -7,7 +8,7 @@ import {
   type WrongRow,
 } from '../../../csv/people-file.js';
 import { CommandError } from '../terminal/errors.js';
-import { readInput } from '../terminal/files.js';
+import { readBytes } from '../terminal/files.js';
 
 /** Why a line of the file was not imported. */
 export interface Refusal {
@@ -45,7 +46,7 @@ const faults: Record<WrongRow['fault'], (row: WrongRow) => string> = {
 
 function parseFile(file: string): PeopleFile {
   try {
-    return readPeople(readInput(file), parse);
+    return readPeople(decodeText(readBytes(file)), parse);
   } catch (error) {
     if (error instanceof CsvError) throw new CommandError(`${file}: ${error.message}`);
     throw error;

@@ -157,7 +157,9 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
   },
   import: {
     usage: 'import FILE.csv [flags]',
-    about: 'creates accounts from columns email, displayName and groups; - for standard input',
+    about:
+      'creates accounts from columns email, displayName and groups, between commas, semicolons or tabs; ' +
+      '- for standard input',
     flags: ['dry-run', 'context', 'certificate-authority'],
     examples: ['import people.csv --dry-run', 'import people.csv'],
   },

@@ -12,9 +12,12 @@ import { CommandError } from './errors.js';
 import { errorMessage } from './thrown.js';
 
 /** Returns the text of a file, or of standard input for `-`. */
-export function readInput(file: string): string {
+export const readInput = (file: string): string => readBytes(file).toString('utf8');
+
+/** Returns the bytes of a file, or of standard input for `-`. */
+export function readBytes(file: string): Buffer {
   try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8');
+    return readFileSync(file === '-' ? 0 : file);
   } catch (error) {
     throw new CommandError(errorMessage(error));
   }
