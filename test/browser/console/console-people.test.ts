@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
@@ -220,8 +221,8 @@ test('a file is tried without a change, then imported', async () => {
       mimeType: 'text/csv',
       buffer: Buffer.from(text),
     });
-  await choose('name,email\na,b@example.test\n');
-  await page.getByText('Unknown column name.').first().waitFor();
+  await choose('phone,email\na,b@example.test\n');
+  await page.getByText('Unknown column phone.').first().waitFor();
   await choose(csv);
   await page.getByText('People in the file: 4').first().waitFor();
   await page.getByRole('button', { name: 'Try without a change' }).click();
@@ -233,6 +234,11 @@ test('a file is tried without a change, then imported', async () => {
     'New memberships of groups: 2',
     'Refused: 5',
   ]);
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save refused lines' }).click();
+  expect(readFileSync(await (await saved).path(), 'utf8')).toMatch(
+    /^\uFEFFline,email,why\r\n3,GRACE@example\.test,The same address as line 2\r\n/,
+  );
   const rows = page.getByRole('region', { name: 'Refused lines' }).getByRole('row');
   expect((await rows.allTextContents()).slice(1)).toEqual([
     '3GRACE@example.testThe same address as line 2',

@@ -6,12 +6,13 @@ import { Status } from '../../base/status.js';
 import { useConsole } from '../base/console-context.js';
 import { kindOf } from '../base/discovery.js';
 import { Frame } from '../base/frame.js';
-import type { PersonRow } from '../../../csv/people-file.js';
+import { decodeText, type PersonRow } from '../../../csv/people-file.js';
 import { parseImportFile, type ImportFile, type Refusal } from './import-file.js';
 import { importPeople, type ImportResult } from './import-people.js';
 import type { Kind } from '../base/kind.js';
 import { Code, English, Failure, Part, Table } from '../base/parts.js';
 import { useStored } from '../base/stored.js';
+import { saveLines } from '../table/csv.js';
 import { useRequest } from '../base/use-request.js';
 
 /** The refused lines that are shown. */
@@ -19,24 +20,38 @@ const maxShown = 200;
 
 const example = 'email,displayName,groups\nada@example.org,Ada Lovelace,staff;mathematicians\n';
 
+const whyOf = ({ reason, values, message }: Refusal): string =>
+  reason ? t(reason, values) : (message ?? '');
+
 function Refusals({ all }: { all: readonly Refusal[] }) {
   const sorted = [...all].sort((row, other) => row.line - other.line);
+  const save = (): void => {
+    const rows = sorted.map((row) => [String(row.line), row.email, whyOf(row)]);
+    saveLines('refused', [['line', 'email', 'why'], ...rows]);
+  };
   return (
-    <Table
-      label={t('console.import.refused')}
-      columns={[t('console.import.line'), t('console.people.find'), t('console.import.why')]}
-      wraps
-    >
-      {sorted.slice(0, maxShown).map(({ line, email, reason, values, message }) => (
-        <tr key={line}>
-          <th scope="row">{line}</th>
-          <td>
-            <bdi dir="ltr">{email}</bdi>
-          </td>
-          <td>{reason ? t(reason, values) : <English>{message}</English>}</td>
-        </tr>
-      ))}
-    </Table>
+    <>
+      <Table
+        label={t('console.import.refused')}
+        columns={[t('console.import.line'), t('console.people.find'), t('console.import.why')]}
+        wraps
+      >
+        {sorted.slice(0, maxShown).map((row) => (
+          <tr key={row.line}>
+            <th scope="row">{row.line}</th>
+            <td>
+              <bdi dir="ltr">{row.email}</bdi>
+            </td>
+            <td>{row.reason ? whyOf(row) : <English>{row.message}</English>}</td>
+          </tr>
+        ))}
+      </Table>
+      <p>
+        <Button variant="small" onPress={save}>
+          {t('console.import.save')}
+        </Button>
+      </p>
+    </>
   );
 }
 
@@ -65,11 +80,12 @@ function FileField({ onText }: { onText: (text: string) => void }) {
       <input
         id="file"
         type="file"
-        accept=".csv,text/csv"
+        accept=".csv,.tsv,.txt,text/csv,text/plain,text/tab-separated-values"
         aria-describedby="file-hint"
         onChange={({ currentTarget: { files } }) => {
           const [file] = files ?? [];
-          if (file) void file.text().then(onText);
+          const read = (bytes: ArrayBuffer): void => onText(decodeText(new Uint8Array(bytes)));
+          if (file) void file.arrayBuffer().then(read);
         }}
       />
       <div id="file-hint" class="hint">

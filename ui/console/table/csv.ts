@@ -7,18 +7,19 @@ function field(text: string): string {
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** Saves rows as a file of comma-separated values, in UTF-8 with the mark that Excel reads. */
-export function saveCSV(name: string, columns: readonly DataColumn[], rows: readonly Row[]): void {
-  const lines = [
-    columns.map(({ title }) => field(title)),
-    ...rows.map((row) => columns.map(({ text }) => field(text(row)))),
-  ];
-  const file = new Blob([`\u{feff}${lines.map((line) => `${line.join()}\r\n`).join('')}`], {
-    type: 'text/csv',
-  });
+/** Saves lines as a file of comma-separated values, in UTF-8 with the mark that Excel reads. */
+export function saveLines(name: string, lines: readonly (readonly string[])[]): void {
+  const text = lines.map((line) => `${line.map(field).join()}\r\n`).join('');
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(file);
+  link.href = URL.createObjectURL(new Blob([`\u{feff}${text}`], { type: 'text/csv' }));
   link.download = `${name}.csv`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
+
+/** Saves rows of a table as such a file. */
+export const saveCSV = (name: string, columns: readonly DataColumn[], rows: readonly Row[]): void =>
+  saveLines(name, [
+    columns.map(({ title }) => title),
+    ...rows.map((row) => columns.map(({ text }) => text(row))),
+  ]);
