@@ -10,7 +10,7 @@ import { listCommand } from '../base/kubectl.js';
 import { A, Day, Kubectl } from '../base/parts.js';
 import { pathTo } from '../base/route.js';
 import type { LiveTable, Row } from '../base/table.js';
-import { BulkDelete } from '../table/bulk-delete.js';
+import { BulkDelete } from '../table/bulk-act.js';
 import type { DataColumn } from '../table/column.js';
 import { ObjectTable } from '../table/object-table.js';
 

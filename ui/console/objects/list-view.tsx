@@ -9,7 +9,7 @@ import { A, Age, English, Kubectl } from '../base/parts.js';
 import { pathTo } from '../base/route.js';
 import { objectSchema, selectableFields } from '../base/schema.js';
 import { useTable, type Column, type Row } from '../base/table.js';
-import { BulkDelete } from '../table/bulk-delete.js';
+import { BulkDelete } from '../table/bulk-act.js';
 import type { DataColumn } from '../table/column.js';
 import { ObjectTable } from '../table/object-table.js';
 import type { Filter } from '../table/table-tools.js';

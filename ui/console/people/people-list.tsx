@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { Face } from '../../base/frame/app-page.js';
 import { Icon } from '../../base/frame/icon.js';
+import type { Group } from '../../base/group.js';
 import { useLazy } from '../../base/api/lazy.js';
 import { t } from '../../base/text/message.js';
 import { accessChunk } from '../access/access-chunk.js';
@@ -12,10 +13,11 @@ import { listCommand } from '../base/kubectl.js';
 import { A, Day, Kubectl } from '../base/parts.js';
 import { pathTo } from '../base/route.js';
 import { useTable, type LiveTable, type Row } from '../base/table.js';
-import { BulkDelete } from '../table/bulk-delete.js';
 import type { DataColumn } from '../table/column.js';
 import { ObjectTable } from '../table/object-table.js';
 import { sortOf } from '../table/sort.js';
+import { GroupTags, namesOfGroups, useGroups } from './group-tags.js';
+import { PeopleActs } from './people-acts.js';
 import { selectorsOf } from './find-people.js';
 import { PersonState } from './person-state.js';
 
@@ -58,8 +60,20 @@ const orders: ReadonlyMap<string, string> = new Map([
   ['last', 'status.lastSignInTimestamp'],
 ]);
 
+/** The groups of each person, from all groups. */
+function groupColumn(table: LiveTable, groups: readonly Group[]): DataColumn {
+  const namesOf = (row: Row): string[] => namesOfGroups(groups, cellOf(table, row, 'Email') ?? '');
+  return {
+    id: 'groups',
+    title: t('console.people.groups'),
+    text: (row) => namesOf(row).join(', '),
+    cell: (row) => <GroupTags names={namesOf(row)} />,
+    isSecondary: true,
+  };
+}
+
 /** The columns of people. */
-const columnsOf = (table: LiveTable): DataColumn[] => [
+const columnsOf = (table: LiveTable, groups: readonly Group[] | undefined): DataColumn[] => [
   {
     id: 'name',
     title: t('console.people.name'),
@@ -74,6 +88,7 @@ const columnsOf = (table: LiveTable): DataColumn[] => [
     orderBy: orders.get('address'),
     isExtra: true,
   },
+  ...(groups ? [groupColumn(table, groups)] : []),
   {
     id: 'passkeys',
     title: t('console.people.passkeys'),
@@ -145,12 +160,17 @@ function Waiting({ requests }: { requests: Kind }) {
 
 /** Everyone with an account, found by name or address, and the ways to add people. */
 export function PeopleList({ accounts, query }: { accounts: Kind; query: URLSearchParams }) {
-  const requests = kindOf(useConsole().listed, 'AccessRequest');
-  const mayDelete = useIsAllowed(accounts, 'delete');
+  const { listed } = useConsole();
+  const requests = kindOf(listed, 'AccessRequest');
+  const { groups, reload } = useGroups(kindOf(listed, 'Group'));
   const words = query.get('find') ?? '';
   const selectors = selectorsOf(words);
   const order = orders.get(sortOf(query)?.id ?? 'name');
   const table = useTable(accounts.path, selectors, words ? undefined : order);
+  const addressOf = (name: string): string => {
+    const row = table.rows?.find(({ object }) => object.metadata.name === name);
+    return (row && cellOf(table, row, 'Email')) ?? name;
+  };
   return (
     <Frame title="console.people" part="people" actions={<Links accounts={accounts} />}>
       {requests && <Waiting requests={requests} />}
@@ -160,14 +180,22 @@ export function PeopleList({ accounts, query }: { accounts: Kind; query: URLSear
         path={pathTo('people')}
         query={query}
         table={table}
-        columns={columnsOf(table)}
+        columns={columnsOf(table, groups)}
         searchLabel={t('console.people.find')}
         choices={[]}
         usualSort={words ? undefined : 'name'}
         to={({ object }) => pathTo('people', object.metadata.name)}
         empty={<p>{t('console.people.none')}</p>}
         notFound="console.people.notfound"
-        acts={mayDelete ? (names) => <BulkDelete kind={accounts} names={names} /> : undefined}
+        acts={(names) => (
+          <PeopleActs
+            accounts={accounts}
+            names={names}
+            addressOf={addressOf}
+            groups={groups}
+            reloadGroups={reload}
+          />
+        )}
       />
       <Kubectl command={listCommand(accounts, selectors)} />
     </Frame>

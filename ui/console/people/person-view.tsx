@@ -16,7 +16,11 @@ import { PersonState } from './person-state.js';
 import { Groups } from './person-groups.js';
 import { Recovery } from './person-recovery.js';
 import { pathTo } from '../base/route.js';
+import { Lazy, useLazy } from '../../base/api/lazy.js';
 import { useObject } from '../base/use-object.js';
+
+/** It has the words of decisions, which are many. */
+const timelineChunk = new Lazy(() => import('./person-timeline.js'));
 
 /** What stands in the way of the person, if anything does. */
 function State({ account: { metadata, status } }: { account: Account }) {
@@ -104,7 +108,9 @@ function Links({ accounts, name }: { accounts: Kind; name: string }) {
 }
 
 function Person({ accounts, account }: { accounts: Kind; account: Account }) {
-  const { kinds } = useConsole();
+  const { kinds, listed } = useConsole();
+  const { loaded: timeline } = useLazy(timelineChunk);
+  const decisions = kindOf(listed, 'PolicyDecision');
   const props = { account };
   const [groups, sessions, passkeys, recoveries] = (
     ['Group', 'Session', 'Passkey', 'Recovery'] as const
@@ -115,8 +121,13 @@ function Person({ accounts, account }: { accounts: Kind; account: Account }) {
       <Facts account={account} />
       <State account={account} />
       {!isDeleting && (
-        <div class="columns">
+        <div class={decisions ? 'columns person-columns' : 'columns'}>
           <Ability accounts={accounts} account={account} />
+          {decisions && (
+            <div class="happened-place">
+              {timeline && <timeline.PersonTimeline kind={decisions} account={account} />}
+            </div>
+          )}
           {groups && <Groups kind={groups} {...props} />}
           {sessions && <Sessions kind={sessions} {...props} />}
           {passkeys && <Passkeys kind={passkeys} {...props} />}
