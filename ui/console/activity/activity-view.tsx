@@ -1,3 +1,4 @@
+import { useEffect, useState } from 'preact/hooks';
 import { useRead } from '../../base/api/use-read.js';
 import { addMessages } from '../../base/text/i18n.js';
 import { t } from '../../base/text/message.js';
@@ -12,17 +13,18 @@ import type { Kind } from '../base/kind.js';
 import { listCommand } from '../base/kubectl.js';
 import { A, Day, Kubectl } from '../base/parts.js';
 import { pathTo } from '../base/route.js';
+import { useTable, type Row } from '../base/table.js';
 import { useDisplayNames, Who } from '../policy/decision-names.js';
 import type { DataColumn } from '../table/column.js';
 import { ObjectTable } from '../table/object-table.js';
 import { ActivityPane } from './activity-pane.js';
 import { searchFor, segments, selectorsOf, shownOf, type Search } from './activity-search.js';
 import { appOf, decisionOf, From, methodOf, Outcome, outcomeOf, What } from './activity-words.js';
-import { activityOrder, useActivity } from './use-activity.js';
 
 addMessages({ ...decisions, ...policy, ...activity });
 
 const path = pathTo('activity');
+const order = 'status.lastTimestamp';
 
 const columnsOf = (names: Names): DataColumn[] => [
   {
@@ -30,7 +32,7 @@ const columnsOf = (names: Names): DataColumn[] => [
     title: t('activity.time'),
     text: (row) => decisionOf(row).status.lastTimestamp,
     cell: (row) => <Day of={decisionOf(row).status.lastTimestamp} />,
-    orderBy: activityOrder,
+    orderBy: order,
     isNewestFirst: true,
   },
   {
@@ -80,6 +82,9 @@ function addressWith(query: URLSearchParams, name: string, value: string | undef
   return next.size > 0 ? `${path}?${next}` : path;
 }
 
+const byTime = (a: Row, b: Row): number =>
+  decisionOf(b).status.lastTimestamp.localeCompare(decisionOf(a).status.lastTimestamp);
+
 /** The kinds of activity to choose from. */
 const Segments = ({ query }: { query: URLSearchParams }) => (
   <nav class="sections" aria-label={t('activity.show')}>
@@ -108,7 +113,12 @@ interface FoundProps {
 /** The records that a search finds, newest first, and the one that is open. */
 function Found({ kind, query, search, names }: FoundProps) {
   const fieldSelector = selectorsOf(query, search).join(',');
-  const table = useActivity(kind, fieldSelector);
+  const [mayOrder, setMayOrder] = useState(true);
+  const selectors = { fieldSelector, includeObject: 'Object' };
+  const table = useTable(kind.path, selectors, mayOrder ? order : undefined);
+  useEffect(() => {
+    if (table.failure?.code === 400) setMayOrder(false); // who sees some records orders them here
+  }, [table.failure]);
   const columns = columnsOf(names);
   const words = search.words.toLowerCase();
   const open = table.rows?.find(({ object }) => object.metadata.name === query.get('open'));
@@ -124,7 +134,7 @@ function Found({ kind, query, search, names }: FoundProps) {
           resource="activity"
           path={path}
           query={query}
-          table={table}
+          table={{ ...table, rows: table.rows?.toSorted(byTime) }}
           columns={columns}
           searchLabel={t('activity.find')}
           choices={conditions}

@@ -172,7 +172,7 @@ function Members({ kind, group, query, accounts, mayPatch }: TableProps) {
   const words = (query.get('find') ?? '').toLowerCase();
   const { metadata } = group;
   const table: LiveTable = {
-    rows: [...members.keys()].map((email) => ({
+    rows: [...members.keys()].sort().map((email) => ({
       cells: [],
       object: { metadata: { ...metadata, name: email, uid: email } },
     })),
@@ -206,7 +206,6 @@ function Members({ kind, group, query, accounts, mayPatch }: TableProps) {
       columns={columns}
       searchLabel={t('console.people.find')}
       choices={[]}
-      usualSort="name"
       matches={(row) => columns.some((column) => column.text(row).toLowerCase().includes(words))}
       to={({ object }) => {
         const account = people.known.get(object.metadata.name)?.account;

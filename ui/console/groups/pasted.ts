@@ -30,7 +30,8 @@ export const piecesOf = (text: string): string[] => [
 
 /** Returns the address in a piece such as `Ada <ada@example.org>`, or undefined in a name. */
 const addressIn = (piece: string): string | undefined =>
-  /<([^<>\s@]+@[^<>\s@]+)>/.exec(piece)?.[1] ?? (/^[^\s@]+@[^\s@]+$/.test(piece) ? piece : undefined);
+  /<([^<>\s@]+@[^<>\s@]+)>/.exec(piece)?.[1] ??
+  (/^[^\s@]+@[^\s@]+$/.test(piece) ? piece : undefined);
 
 async function readEntry(accounts: Kind, group: Group, text: string): Promise<Entry> {
   const address = addressIn(text);

@@ -1,4 +1,8 @@
 import type { Account, PolicyDecision } from '../../api.js';
+import { useState } from 'preact/hooks';
+import { ApiError, call } from '../../base/api/api.js';
+import { useRead } from '../../base/api/use-read.js';
+import { newestFirst } from '../../decisions/newest-first.js';
 import { Button } from '../../base/button.js';
 import { now } from '../../base/api/clock.js';
 import { Icon, type IconName } from '../../base/frame/icon.js';
@@ -10,8 +14,7 @@ import activity from '../../messages/en/activity.json';
 import decisions from '../../messages/en/decisions.json';
 import policy from '../../messages/en/policy.json';
 import { selectorsOf } from '../activity/activity-search.js';
-import { appOf, decisionOf, methodOf, Outcome, What } from '../activity/activity-words.js';
-import { useActivity } from '../activity/use-activity.js';
+import { appOf, methodOf, Outcome, What } from '../activity/activity-words.js';
 import type { Kind } from '../base/kind.js';
 import { A, Failure, Loading, Part } from '../base/parts.js';
 import { pathTo } from '../base/route.js';
@@ -69,20 +72,47 @@ function Event({ decision, names, to }: EventProps) {
   );
 }
 
-/** Sign-ins and changes of a person, newest first, by day. */
+interface Decisions {
+  readonly metadata: { readonly continue?: string };
+  readonly items: readonly PolicyDecision[];
+}
+
+/** How many records are read at first, and how many more each time. */
+const pageSize = 30;
+
+/** Reads the newest records of an account; of those whom a rule shows some, in the order of names. */
+async function readNewest(kind: Kind, account: string, count: number): Promise<Decisions> {
+  const search = { selectors: [`spec.account=${account}`], words: '' };
+  const fieldSelector = selectorsOf(new URLSearchParams(), search).join(',');
+  const query = new URLSearchParams({ fieldSelector, limit: String(count) });
+  const read = (more: string): Promise<Decisions> => call('GET', `${kind.path}?${query}${more}`);
+  return read('&orderBy=status.lastTimestamp').catch((thrown: unknown) => {
+    if (thrown instanceof ApiError && thrown.code === 400) return read('');
+    throw thrown;
+  });
+}
+
+/**
+ * Sign-ins and changes of a person, newest first, by day. Without a watch: the page has one for each of
+ * its parts, and a browser opens six connections to a server.
+ */
 export function PersonTimeline({ kind, account }: { kind: Kind; account: Account }) {
-  const { address } = account.status.email;
-  const search = { selectors: [`spec.account=${account.metadata.name}`], words: '' };
-  const table = useActivity(kind, selectorsOf(new URLSearchParams(), search).join(','));
+  const { name, resourceVersion } = account.metadata;
+  const [count, setCount] = useState(pageSize);
+  const { value, failure, reload } = useRead(
+    () => readNewest(kind, name, count),
+    [name, resourceVersion, count],
+  );
   const names = useDisplayNames();
-  const all = table.rows?.map(decisionOf) ?? [];
+  const all = newestFirst(value?.items ?? []);
   const days = [...new Set(all.map(({ status }) => dayOf(status.lastTimestamp)))];
-  const here = `${pathTo('activity')}?${new URLSearchParams({ find: address })}`;
+  const address = new URLSearchParams({ find: account.status.email.address });
+  const here = `${pathTo('activity')}?${address}`;
   return (
     <Part id="happened" title={t('people.happened')}>
-      {table.failure && <Failure failure={table.failure} retry={table.retry} />}
-      {!table.rows && !table.failure && <Loading />}
-      {table.rows && all.length === 0 && <p>{t('activity.none')}</p>}
+      {failure && <Failure failure={failure} retry={reload} />}
+      {!value && !failure && <Loading />}
+      {value && all.length === 0 && <p>{t('activity.none')}</p>}
       {days.map((day) => (
         <div key={day}>
           <h3 class="day">{day}</h3>
@@ -101,8 +131,8 @@ export function PersonTimeline({ kind, account }: { kind: Kind; account: Account
         </div>
       ))}
       <p class="pair">
-        {table.isComplete === false && (
-          <Button variant="small" busy={table.busy} onPress={() => void table.more()}>
+        {value?.metadata.continue && (
+          <Button variant="small" onPress={() => setCount(count + pageSize)}>
             {t('people.earlier')}
           </Button>
         )}
