@@ -2,36 +2,19 @@ import { useState } from 'preact/hooks';
 import type { Session } from '../../api.js';
 import { call } from '../../base/api/api.js';
 import { Button } from '../../base/button.js';
-import { Field } from '../../base/field.js';
-import { Form } from '../../base/form.js';
-import { membershipOf, type Group } from '../../base/group.js';
-import { announce } from '../../base/live-region.js';
+import type { Group } from '../../base/group.js';
 import { t } from '../../base/text/message.js';
 import { useConsole } from '../base/console-context.js';
 import { kindOf, useIsAllowed } from '../base/discovery.js';
 import { readFirst } from '../base/first-pages.js';
 import type { Kind } from '../base/kind.js';
-import { actionCommand, actionPath, deleteObject, patchCommand } from '../base/kubectl.js';
-import { Failure, Kubectl } from '../base/parts.js';
-import { useRequest } from '../base/use-request.js';
+import { actionCommand, actionPath, deleteObject } from '../base/kubectl.js';
 import { BulkAct, BulkDelete } from '../table/bulk-act.js';
-import { patchGroup, withMembers } from './group-members.js';
-
-interface JoinProps {
-  kind: Kind;
-  groups: readonly Group[];
-  addresses: readonly string[];
-  /** Called after they were added. */
-  onDone: () => void;
-}
+import { JoinForm, type JoinProps } from './join-form.js';
 
 /** Adds the selected people to a group that is chosen, by one request. */
-function JoinGroup({ kind, groups, addresses, onDone }: JoinProps) {
+function Join(props: JoinProps) {
   const [isOpen, setOpen] = useState(false);
-  const [name, setName] = useState('');
-  const { busy, failure, run } = useRequest();
-  const group = groups.find(({ metadata }) => metadata.name === name);
-  const added = addresses.filter((address) => group && !membershipOf(group, address));
   if (!isOpen) {
     return (
       <Button variant="small" onPress={() => setOpen(true)}>
@@ -39,35 +22,9 @@ function JoinGroup({ kind, groups, addresses, onDone }: JoinProps) {
       </Button>
     );
   }
-  const patch = group && withMembers(group, added);
-  const join = async (): Promise<void> => {
-    if (!group || !patch || added.length === 0) return;
-    const isDone = await run(() => patchGroup(kind, group, patch));
-    if (!isDone) return;
-    announce(t('people.joined', { count: added.length, group: group.spec.displayName }));
-    setOpen(false);
-    onDone();
-  };
   return (
     <div class="confirm harmless">
-      <Form look="search" onSubmit={() => void join()}>
-        <Field
-          id="bulk-group"
-          label={t('console.people.join')}
-          choices={[
-            ['', t('console.people.choose')],
-            ...groups.map(({ metadata, spec }) => [metadata.name, spec.displayName] as const),
-          ]}
-          value={name}
-          onText={setName}
-        />
-        <Button variant="main" submit busy={busy} disabled={added.length === 0}>
-          {t('people.join.count', { count: added.length })}
-        </Button>
-        <Button onPress={() => setOpen(false)}>{t('console.cancel')}</Button>
-      </Form>
-      {failure && <Failure failure={failure} isChange />}
-      {patch && added.length > 0 && <Kubectl command={patchCommand(kind, name, patch)} />}
+      <JoinForm {...props} onEnd={() => setOpen(false)} />
     </div>
   );
 }
@@ -101,7 +58,7 @@ export function PeopleActs({ accounts, names, addressOf, groups, reloadGroups }:
   return (
     <>
       {groupKind && mayJoin && groups && (
-        <JoinGroup
+        <Join
           kind={groupKind}
           groups={groups}
           addresses={names.map(addressOf)}

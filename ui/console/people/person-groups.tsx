@@ -1,21 +1,16 @@
-import { useState } from 'preact/hooks';
 import type { Account } from '../../api.js';
-import { Button } from '../../base/button.js';
 import { useCollection } from '../../base/api/collection.js';
-import { Field } from '../../base/field.js';
-import { Form } from '../../base/form.js';
 import { membershipOf, type Group } from '../../base/group.js';
-import { announce } from '../../base/live-region.js';
 import { format, t } from '../../base/text/message.js';
 import { Timestamp } from '../../base/text/timestamp.js';
 import { Act } from '../base/act.js';
 import { useIsAllowed } from '../base/discovery.js';
 import type { Kind } from '../base/kind.js';
 import { patchCommand } from '../base/kubectl.js';
-import { A, Failure, Kubectl, Loading, Part } from '../base/parts.js';
+import { A, Failure, Loading, Part } from '../base/parts.js';
 import { pathTo } from '../base/route.js';
-import { useRequest } from '../base/use-request.js';
-import { patchGroup, withMembers, withoutMembers } from './group-members.js';
+import { patchGroup, withoutMembers } from './group-members.js';
+import { JoinForm } from './join-form.js';
 
 function Membership({ kind, group, address }: { kind: Kind; group: Group; address: string }) {
   const mayPatch = useIsAllowed(kind, 'patch', group.metadata.name);
@@ -47,51 +42,6 @@ function Membership({ kind, group, address }: { kind: Kind; group: Group; addres
   );
 }
 
-/** The choice of a Group that the person is to join. */
-function Join({
-  kind,
-  groups,
-  address,
-}: {
-  kind: Kind;
-  groups: readonly Group[];
-  address: string;
-}) {
-  const [name, setName] = useState('');
-  const { busy, failure, run } = useRequest();
-  const group = groups.find(({ metadata }) => metadata.name === name);
-  const join = (joined: Group): Promise<boolean> =>
-    run(async () => {
-      await patchGroup(kind, joined, withMembers(joined, [address]));
-      setName('');
-      announce(t('console.people.joined', { group: joined.spec.displayName }));
-    });
-  return (
-    <Form
-      look="search"
-      onSubmit={() => {
-        if (group) void join(group);
-      }}
-    >
-      <Field
-        id="group"
-        label={t('console.people.join')}
-        choices={[
-          ['', t('console.people.choose')],
-          ...groups.map(({ metadata, spec }) => [metadata.name, spec.displayName] as const),
-        ]}
-        value={name}
-        onText={setName}
-      />
-      <Button submit busy={busy} disabled={!group}>
-        {t('console.people.add')}
-      </Button>
-      {failure && <Failure failure={failure} isChange />}
-      {group && <Kubectl command={patchCommand(kind, name, withMembers(group, [address]))} />}
-    </Form>
-  );
-}
-
 /** The Groups that have the address of an account, and those that it may join. */
 export function Groups({ kind, account }: { kind: Kind; account: Account }) {
   const { items, failure, reload } = useCollection<Group>(kind.path);
@@ -111,7 +61,9 @@ export function Groups({ kind, account }: { kind: Kind; account: Account }) {
           ))}
         </ul>
       )}
-      {mayPatch && others.length > 0 && <Join kind={kind} groups={others} address={address} />}
+      {mayPatch && others.length > 0 && (
+        <JoinForm kind={kind} groups={others} addresses={[address]} />
+      )}
     </Part>
   );
 }
