@@ -87,7 +87,7 @@ test('the app decides before the account, and the account before the browser', a
   const person = stays(await asPerson(service, tab, { locale: 'de-DE' }));
   await person.page.goto(`${service.baseURL}/account`);
   await person.at('account');
-  expect([await languageOf(person), await heading(person)]).toEqual(['fr ltr', 'Votre compte']);
+  expect([await languageOf(person), await person.page.title()]).toEqual(['fr ltr', 'Votre compte']);
   expect(await person.faults()).toEqual([]);
 
   const stranger = stays(await Person.arrive({ locale: 'de-DE' }));
