@@ -25,13 +25,13 @@ export interface KindPresentation<O> {
 
 /**
  * A field for field selectors: a unique value, which is found by its reservation, one that says where
- * its objects are in an order, or a function that returns the value of an object as callers see it at
- * `now` (ms since the epoch).
+ * its objects are in an order, or a function that returns the value, or values, of an object as callers
+ * see it at `now` (ms since the epoch).
  */
 export type SelectableField<O> =
   | UniqueField
   | OrderedField<O>
-  | ((object: O, now: number) => string | boolean | undefined);
+  | ((object: O, now: number) => string | boolean | readonly string[] | undefined);
 
 /** A field for field selectors that is compared with a unique value. */
 export interface UniqueField {

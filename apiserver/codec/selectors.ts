@@ -168,7 +168,8 @@ function addRequirement(
   const ordered = typeof selectable === 'object' && 'order' in selectable ? selectable : undefined;
   const valueOf = typeof selectable === 'function' ? selectable : ordered?.value;
   if (valueOf) {
-    found.tests.push((object) => (String(valueOf(object, Date.now()) ?? '') === value) === isEqual);
+    const valuesOf = (object: KindObject) => [valueOf(object, Date.now()) ?? ''].flat().map(String);
+    found.tests.push((object) => valuesOf(object).includes(value) === isEqual);
     const bounds = isEqual ? ordered?.between(value) : undefined;
     if (ordered && bounds) found.part = { field: ordered.order, first: bounds[0], last: bounds[1] };
   } else if (selectable && 'unique' in selectable && isEqual) {

@@ -171,6 +171,7 @@ export const PolicyDecision = defineKind({
     'spec.resource.kind': ({ spec }) => spec.resource?.kind,
     'spec.resource.name': ({ spec }) => spec.resource?.name,
     'status.allowed': ({ status }) => status.allowed,
+    'status.reasons.rule': ({ status }) => status.reasons.map(({ rule }) => rule),
     'status.outcome': ({ status }) => status.outcome ?? (status.allowed ? 'Done' : 'Refused'),
     'status.request.network': ({ status }) => status.request?.network,
     'status.request.auditID': {

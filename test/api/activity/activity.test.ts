@@ -96,6 +96,21 @@ describe.each(stores)('activity, on %s', (store) => {
     expect(await found('status.outcome=Wrong', eve)).toEqual([]);
   });
 
+  test('is found by any of the rules that decided', async () => {
+    const rulesOf = ({ status }: DecisionObject) => status.reasons.map(({ rule }) => rule);
+    const [one] = await eventually(`spec.account=${account},spec.action=signIn`);
+    const [rule] = rulesOf(one!);
+    const selector = `spec.account=${account},status.reasons.rule`;
+    const [some, others] = await Promise.all([
+      found(`${selector}=${rule}`),
+      found(`${selector}!=${rule}`),
+    ]);
+    expect(some.map(({ metadata }) => metadata.name)).toContain(one!.metadata.name);
+    expect(some.every((decision) => rulesOf(decision).includes(rule!))).toBe(true);
+    expect(others.some((decision) => rulesOf(decision).includes(rule!))).toBe(false);
+    await operator.get('policydecisions?fieldSelector=status.reasons.rule%3Dnone').is(200);
+  });
+
   test('has an attempt at an unknown address without an account', async () => {
     await tryWrongCode('nemo@example.test');
     const [unknown] = await settles(
