@@ -12,7 +12,7 @@ import type { Kind } from '../base/kind.js';
 import { getCommand } from '../base/kubectl.js';
 import { A, Code, Day, Failure, Kubectl } from '../base/parts.js';
 import { pathTo } from '../base/route.js';
-import { Who } from '../policy/decision-names.js';
+import { Who } from './decision-names.js';
 import { appOf, From, methodOf, Outcome, What } from './activity-words.js';
 
 const Fact = ({ title, children }: { title: MessageID; children: ComponentChildren }) =>

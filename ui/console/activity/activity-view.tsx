@@ -14,7 +14,7 @@ import { listCommand } from '../base/kubectl.js';
 import { A, Day, Kubectl } from '../base/parts.js';
 import { pathTo } from '../base/route.js';
 import { useTable, type Row } from '../base/table.js';
-import { useDisplayNames, Who } from '../policy/decision-names.js';
+import { useDisplayNames, Who } from './decision-names.js';
 import type { DataColumn } from '../table/column.js';
 import { ObjectTable } from '../table/object-table.js';
 import { ActivityPane } from './activity-pane.js';

@@ -19,7 +19,7 @@ import { pathTo } from '../base/route.js';
 import type { LiveTable, Row } from '../base/table.js';
 import { useObject } from '../base/use-object.js';
 import { findPeople } from '../people/find-people.js';
-import { useDisplayNames } from '../policy/decision-names.js';
+import { useDisplayNames } from '../activity/decision-names.js';
 import type { DataColumn } from '../table/column.js';
 import { ObjectTable } from '../table/object-table.js';
 import { AddPeople } from './add-people.js';

@@ -18,7 +18,7 @@ import { appOf, methodOf, Outcome, What } from '../activity/activity-words.js';
 import type { Kind } from '../base/kind.js';
 import { A, Failure, Loading, Part } from '../base/parts.js';
 import { pathTo } from '../base/route.js';
-import { useDisplayNames } from '../policy/decision-names.js';
+import { useDisplayNames } from '../activity/decision-names.js';
 
 addMessages({ ...decisions, ...policy, ...activity });
 

@@ -10,7 +10,7 @@ import { DecisionList } from '../../decisions/decision-list.js';
 import type { Names } from '../../decisions/names.js';
 import { newestFirst } from '../../decisions/newest-first.js';
 import { useConsole } from '../base/console-context.js';
-import { Requester, useDisplayNames } from './decision-names.js';
+import { Requester, useDisplayNames } from '../activity/decision-names.js';
 import { matchesSearch, queryOf, searchOf, type DecisionSearch } from './decision-search.js';
 import { kindOf } from '../base/discovery.js';
 import { readFirst } from '../base/first-pages.js';

@@ -6,7 +6,7 @@ import { Ltr, t } from '../../base/text/message.js';
 import { useRead } from '../../base/api/use-read.js';
 import { DecisionRow } from '../../decisions/decision-row.js';
 import type { Names } from '../../decisions/names.js';
-import { Requester, useDisplayNames } from './decision-names.js';
+import { Requester, useDisplayNames } from '../activity/decision-names.js';
 import type { CheckResult, Impact } from './policy-check.js';
 import { Loading, Part } from '../base/parts.js';
 
