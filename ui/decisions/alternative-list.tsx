@@ -11,8 +11,14 @@ export const changesText = (changes: readonly ChangeMessage[]): ComponentChild =
     format(id, { value: <Ltr of={value} />, count: value, when: value }),
   ]);
 
+interface Props {
+  decision: PolicyDecision;
+  /** Returns what can be done about the i-th alternative. */
+  act?: (i: number) => ComponentChild;
+}
+
 /** What would have permitted a refused request. */
-export function AlternativeList({ decision }: { decision: PolicyDecision }) {
+export function AlternativeList({ decision, act }: Props) {
   const alternatives = alternativesOf(decision, locale());
   if (alternatives.length === 0) return null;
   return (
@@ -20,7 +26,10 @@ export function AlternativeList({ decision }: { decision: PolicyDecision }) {
       {t('alternative.lead')}
       <ul class="alternatives">
         {alternatives.map((changes, i) => (
-          <li key={i}>{changesText(changes)}</li>
+          <li key={i}>
+            {changesText(changes)}
+            {act?.(i)}
+          </li>
         ))}
       </ul>
     </div>

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import type { PolicyDecision } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
 import { Text, Ltr, truncate, t, format } from '../base/text/message.js';
@@ -45,7 +44,10 @@ export function DecisionTitle({
   );
 }
 
-function DecisionTimes({ status: { count, firstTimestamp, lastTimestamp } }: PolicyDecision) {
+/** When a decision was made, or the first and the last of several. */
+export function DecisionTimes({
+  status: { count, firstTimestamp, lastTimestamp },
+}: PolicyDecision) {
   const last = <Timestamp of={lastTimestamp} />;
   return (
     <>
@@ -63,7 +65,7 @@ const reasonMessages: Readonly<Record<string, MessageID>> = {
 };
 
 /** The rule that decided, its message, and links to it in the policy. */
-function Reason({ rule, policy, ...said }: RuleMessage & { rule: string; policy: string }) {
+export function Reason({ rule, policy, ...said }: RuleMessage & { rule: string; policy: string }) {
   const title = ruleTitle(rule, said);
   const message = ruleMessage(said);
   const place = (
@@ -92,18 +94,9 @@ function Reason({ rule, policy, ...said }: RuleMessage & { rule: string; policy:
 }
 
 /**
- * One decision: the request, its result, its time, and the rule and policy that decided. `children`
- * follow the time.
+ * One decision: the request, its result, its time, and the rule and policy that decided.
  */
-export function DecisionRow({
-  decision,
-  names,
-  children,
-}: {
-  decision: PolicyDecision;
-  names: Names;
-  children?: ComponentChildren;
-}) {
+export function DecisionRow({ decision, names }: { decision: PolicyDecision; names: Names }) {
   const {
     spec: { policy },
     status: { allowed, reasons, outcome },
@@ -122,7 +115,6 @@ export function DecisionRow({
       <p class="hint">
         <DecisionTimes {...decision} />
       </p>
-      {children}
       {reasons.map((reason) => (
         <Reason key={reason.rule} {...reason} policy={policy} />
       ))}

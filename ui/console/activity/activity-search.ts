@@ -18,6 +18,9 @@ const reads = ['get', 'list', 'watch', 'share'].map((verb) => `spec.action!=${ve
 const unknown = 'spec.principal!=Browser';
 
 const reference = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Returns whether a text is a Reference that pages show: an Audit-ID. */
+export const isReference = (text: string): boolean => reference.test(text);
+
 const ipv4 = /^\d{1,3}(\.\d{1,3}){3}$/;
 const ipv6 = /^[0-9a-f]{0,4}:[0-9a-f:]{1,39}(\/\d{1,3})?$/i;
 
@@ -29,7 +32,7 @@ export interface Search {
 
 /** Returns how words are searched for: a Reference, a network and an address by the server. */
 export async function searchFor(words: string, accounts: Kind | undefined): Promise<Search> {
-  if (reference.test(words)) {
+  if (isReference(words)) {
     return { selectors: [`status.request.auditID=${words}`], words: '' };
   }
   if (ipv4.test(words) || ipv6.test(words)) {
@@ -53,12 +56,15 @@ export function selectorsOf(query: URLSearchParams, { selectors }: Search): stri
     const value = query.get(name);
     return value ? `${field}=${value}` : [];
   });
-  const isReference = selectors.some((selector) => selector.startsWith('status.request.auditID='));
   const narrowed: Readonly<Record<Shown, readonly string[]>> = {
     all: [...reads, unknown],
     signins: ['spec.action=signIn'],
     changes: [...reads, unknown, 'spec.action!=signIn'],
     failed: [...reads, unknown, 'status.outcome!=Done'],
   };
-  return [...selectors, ...chosen, ...(isReference ? [] : narrowed[shownOf(query)])];
+  return [
+    ...selectors,
+    ...chosen,
+    ...(isReference(query.get('find') ?? '') ? [] : narrowed[shownOf(query)]),
+  ];
 }

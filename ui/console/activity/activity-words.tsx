@@ -20,6 +20,12 @@ const methodWords: Readonly<Record<string, MessageID>> = {
   Passkey: 'activity.method.Passkey',
 };
 
+/** Returns a method in words. */
+export function methodText(method: string): string {
+  const words = methodWords[method];
+  return words ? t(words) : method;
+}
+
 const isSignIn = ({ spec }: PolicyDecision): boolean => spec.action === 'signIn';
 
 /** Returns the app that something is about, or undefined. */
@@ -31,8 +37,7 @@ export function appOf({ spec }: PolicyDecision): string | undefined {
 /** Returns how the person signed in, or tried to, in words; empty for a change. */
 export function methodOf(decision: PolicyDecision): string {
   const { method, methods } = decision.spec.input.facts;
-  const words = methodWords[method ?? methods?.[0] ?? ''];
-  return isSignIn(decision) && words ? t(words) : '';
+  return isSignIn(decision) ? methodText(method ?? methods?.[0] ?? '') : '';
 }
 
 /** What happened, for a row of the table. */
@@ -53,12 +58,15 @@ export function outcomeOf({ spec, status }: PolicyDecision): string {
   return t(spec.action === 'signIn' ? 'activity.outcome.SignedIn' : 'activity.outcome.Done');
 }
 
+/** Returns the look of how something ended, whose mark has a shape of its own. */
+export const outcomeLook = ({ status: { allowed, outcome } }: PolicyDecision): string =>
+  allowed && !outcome ? 'state ok' : 'state bad square';
+
 /** How something ended, by a word and the shape of its mark. */
 export function Outcome({ decision }: { decision: PolicyDecision }) {
-  const { allowed, outcome, count } = decision.status;
-  const look = allowed && !outcome ? 'state ok' : 'state bad square';
+  const { count } = decision.status;
   return (
-    <span class={look}>
+    <span class={outcomeLook(decision)}>
       {outcomeOf(decision)}
       {count > 1 && ` ×${count}`}
     </span>

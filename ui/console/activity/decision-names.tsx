@@ -1,11 +1,9 @@
 import type { Account, ClaimsProvider, PolicyDecision } from '../../api.js';
 import { call, readItems } from '../../base/api/api.js';
-import { format, Ltr } from '../../base/text/message.js';
+import { Ltr } from '../../base/text/message.js';
 import { useRead } from '../../base/api/use-read.js';
 import { namesOf, unknownNames, type Names } from '../../decisions/names.js';
 import { wordFor } from '../../decisions/words.js';
-import { A } from '../base/parts.js';
-import { pathTo } from '../base/route.js';
 
 interface Client {
   readonly metadata: { readonly name: string };
@@ -30,7 +28,7 @@ export function useDisplayNames(): Names {
 const addresses = new Map<string, Promise<string | undefined>>();
 
 /** Reads the address of an account once; undefined if the caller may not read it. */
-function addressOf(account: string): Promise<string | undefined> {
+export function addressOf(account: string): Promise<string | undefined> {
   const known = addresses.get(account);
   if (known) return known;
   const read = call<Account>('GET', `accounts/${encodeURIComponent(account)}`).then(
@@ -44,11 +42,7 @@ function addressOf(account: string): Promise<string | undefined> {
 /** An account, by its address. */
 function Person({ account }: { account: string }) {
   const { value: address } = useRead(() => addressOf(account), [account]);
-  return (
-    <A to={pathTo('accounts', account)}>
-      <Ltr of={address ?? account} />
-    </A>
-  );
+  return <Ltr of={address ?? account} />;
 }
 
 /** Who made the request of a decision, or whose sign-in it was. */
@@ -62,8 +56,3 @@ export function Who({ decision: { spec } }: { decision: PolicyDecision }) {
     </>
   );
 }
-
-/** The same as a line. */
-export const Requester = ({ decision }: { decision: PolicyDecision }) => (
-  <p class="hint">{format('policies.who', { who: <Who decision={decision} /> })}</p>
-);

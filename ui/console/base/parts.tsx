@@ -25,17 +25,21 @@ export function A({
   to,
   current,
   look,
+  label,
   children,
 }: {
   to: string;
   current?: boolean;
   look?: string;
+  /** The name for screen readers, if an icon is all that is shown. */
+  label?: string;
   children: ComponentChildren;
 }) {
   return (
     <a
       href={to}
       class={look}
+      aria-label={label}
       aria-current={current ? 'page' : undefined}
       onClick={(event) => {
         if (event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) {

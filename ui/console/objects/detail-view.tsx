@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
 import type { ObjectMeta } from '../../api.js';
 import { t } from '../../base/text/message.js';
 import { Status } from '../../base/status.js';
@@ -12,10 +13,9 @@ import type { AnyObject, Kind } from '../base/kind.js';
 import { Frame } from '../base/frame.js';
 import { getCommand } from '../base/kubectl.js';
 import { isObject, type JsonObject } from '../base/merge.js';
-import { ObjectDecisions } from './object-decisions.js';
 import { A, Code, English, Failure, Kubectl, Loading, Part } from '../base/parts.js';
 import { reportChunk } from '../apps/report-chunk.js';
-import { pathTo } from '../base/route.js';
+import { navigate, pathTo } from '../base/route.js';
 import { objectSchema, propertyOf } from '../base/schema.js';
 import { useObject } from '../base/use-object.js';
 import { Fields } from './value.js';
@@ -151,6 +151,15 @@ function Actions({ kind, name }: { kind: Kind; name: string }) {
   );
 }
 
+/** Leads to the decisions about a person, or about an object. */
+function Decisions({ kind, name }: { kind: string; name: string }) {
+  const query = new URLSearchParams({ result: 'any' });
+  if (kind === 'Account') query.set('person', name);
+  else query.set('object', `${kind}/${name}`);
+  useEffect(() => navigate(`${pathTo('decisions')}?${query}`, true), []);
+  return <Loading />;
+}
+
 /** An object: its fields, its YAML and the decisions about it. It follows changes. */
 export function DetailView({
   kind,
@@ -201,9 +210,7 @@ export function DetailView({
           {tab === 'yaml' && (
             <Code text={toYaml(withoutManagedFields(object))} label={t('console.view.yaml')} />
           )}
-          {tab === 'decisions' && decisions && (
-            <ObjectDecisions object={object} decisions={decisions} />
-          )}
+          {tab === 'decisions' && <Decisions kind={kind.kind} name={name} />}
         </>
       )}
       <Kubectl command={getCommand(kind, name)} />

@@ -12,7 +12,7 @@ import { useTable, type Column, type Row } from '../base/table.js';
 import { BulkDelete } from '../table/bulk-act.js';
 import type { DataColumn } from '../table/column.js';
 import { ObjectTable } from '../table/object-table.js';
-import type { Filter } from '../table/table-tools.js';
+import type { Filter } from '../table/filter.js';
 
 const nameField = 'metadata.name';
 const labels = 'labels';

@@ -4,11 +4,12 @@ import { call } from '../../base/api/api.js';
 import { Button } from '../../base/button.js';
 import { Ltr, t } from '../../base/text/message.js';
 import { useRead } from '../../base/api/use-read.js';
-import { DecisionRow } from '../../decisions/decision-row.js';
+import { DecisionTitle } from '../../decisions/decision-row.js';
 import type { Names } from '../../decisions/names.js';
-import { Requester, useDisplayNames } from '../activity/decision-names.js';
+import { useDisplayNames, Who } from '../activity/decision-names.js';
 import type { CheckResult, Impact } from './policy-check.js';
-import { Loading, Part } from '../base/parts.js';
+import { A, Loading, Part } from '../base/parts.js';
+import { pathTo } from '../base/route.js';
 
 /** Decisions shown at first, and added by each "Show more". */
 const pageSize = 10;
@@ -19,16 +20,14 @@ function ChangedDecision({ name, names }: { name: string; names: Names }) {
     () => call<PolicyDecision>('GET', `policydecisions/${name}`),
     [name],
   );
-  if (decision) {
-    return (
-      <DecisionRow decision={decision} names={names}>
-        <Requester decision={decision} />
-      </DecisionRow>
-    );
-  }
+  const query = new URLSearchParams({ result: 'any', open: name });
   return (
-    <li class="decision">
-      <Ltr of={name} />
+    <li>
+      <A to={`${pathTo('decisions')}?${query}`}>
+        {decision ? <DecisionTitle decision={decision} names={names} /> : <Ltr of={name} />}
+      </A>{' '}
+      {decision && <Who decision={decision} />}{' '}
+      {decision && decision.status.count > 1 && `×${decision.status.count}`}
     </li>
   );
 }
@@ -46,7 +45,7 @@ function ChangedDecisions({
   return (
     <>
       <h3>{title}</h3>
-      <ul class="decisions" aria-label={title}>
+      <ul class="changed-list" aria-label={title}>
         {changed.slice(0, max).map((name) => (
           <ChangedDecision key={name} name={name} names={names} />
         ))}

@@ -85,17 +85,20 @@ export const isFixed = ({ field, source }: Setting): boolean =>
   field === undefined || !['Default', 'Settings'].includes(source);
 
 /** The groups of settings by what their names contain; the first one that fits. */
-const groupPatterns = {
-  retention: /retention|recorded|decisions-|reviews-|replay/,
-  signin: /email-code|interaction|sign-in|unproven|code|proofs|passkeys|recover|recent|challenges/,
-  mail: /mail|smtp|invitation/,
-  sessions: /session|token|known-browser/,
-  limits: /^limits-/,
-  other: /./,
-} as const;
+const groupPatterns = [
+  ['retention', /retention|recorded|decisions-|reviews-|replay/],
+  [
+    'signin',
+    /email-code|interaction|sign-in|unproven|code|proofs|passkeys|recover|recent|challenges/,
+  ],
+  ['mail', /mail|smtp|invitation/],
+  ['sessions', /session|token|known-browser/],
+  ['limits', /^limits-/],
+  ['other', /./],
+] as const;
 
 /** A group of settings. */
-export type Group = keyof typeof groupPatterns;
+export type Group = (typeof groupPatterns)[number][0];
 
 /** The groups in the order of the page. */
 export const groups: readonly Group[] = [
@@ -109,7 +112,7 @@ export const groups: readonly Group[] = [
 
 /** Returns the group of a setting. */
 export const groupOf = ({ name }: Setting): Group =>
-  (Object.keys(groupPatterns) as Group[]).find((group) => groupPatterns[group].test(name))!;
+  groupPatterns.find(([, pattern]) => pattern.test(name))![0];
 
 const abbreviation = /\b(url|tls|ca|http|id|ip|smtp|uid)\b/gi;
 

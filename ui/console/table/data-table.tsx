@@ -18,6 +18,8 @@ interface Props {
   sortBy: (column: DataColumn) => (() => void) | undefined;
   selection?: Selection | undefined;
   to: (row: Row) => string;
+  /** The name of the object that is open beside the table. */
+  current?: string | undefined;
 }
 
 function Head({ column, sort, sortBy }: { column: DataColumn } & Pick<Props, 'sort' | 'sortBy'>) {
@@ -74,18 +76,22 @@ function open(event: MouseEvent, to: string): void {
   }
 }
 
-interface RowProps extends Pick<Props, 'columns' | 'selection' | 'to'> {
+interface RowProps extends Pick<Props, 'columns' | 'selection' | 'to' | 'current'> {
   row: Row;
 }
 
-function DataRow({ row, columns, selection, to }: RowProps) {
+function DataRow({ row, columns, selection, to, current }: RowProps) {
   const { name } = row.object.metadata;
   const [first, ...others] = columns;
   const path = to(row);
   const isSelected = selection?.names.has(name) ?? false;
   return (
     // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions -- the link in the first cell does the same
-    <tr aria-selected={selection ? isSelected : undefined} onClick={(event) => open(event, path)}>
+    <tr
+      aria-selected={selection ? isSelected : undefined}
+      aria-current={name === current || undefined}
+      onClick={(event) => open(event, path)}
+    >
       {selection && (
         <td class="select">
           <Check
@@ -108,7 +114,8 @@ function DataRow({ row, columns, selection, to }: RowProps) {
 }
 
 /** A table whose rows open what they are about; by the keyboard with the arrows and Enter. */
-export function DataTable({ label, columns, rows, lang, sort, sortBy, selection, to }: Props) {
+export function DataTable({ label, rows, lang, sort, sortBy, ...props }: Props) {
+  const { columns, selection } = props;
   const shown = sorted(rows, columns, sort);
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it may scroll
@@ -134,13 +141,7 @@ export function DataTable({ label, columns, rows, lang, sort, sortBy, selection,
         </thead>
         <tbody>
           {shown.map((row) => (
-            <DataRow
-              key={row.object.metadata.uid}
-              row={row}
-              columns={columns}
-              selection={selection}
-              to={to}
-            />
+            <DataRow key={row.object.metadata.uid} row={row} {...props} />
           ))}
         </tbody>
       </table>

@@ -12,7 +12,8 @@ import type { DataColumn } from './column.js';
 import { DataTable } from './data-table.js';
 import { SelectionBar, useSelection } from './selection.js';
 import { nextSort, sortOf } from './sort.js';
-import { AddFilter, Chips, ColumnMenu, RowCount, SearchBox, type Filter } from './table-tools.js';
+import { AddFilter, Chips, ColumnMenu, RowCount, SearchBox } from './table-tools.js';
+import { anyValue, filtersIn, type Filter, type FilterChoice } from './filter.js';
 import { useColumns, type ChosenColumns } from './use-columns.js';
 
 interface Props {
@@ -27,12 +28,14 @@ interface Props {
   lang?: string;
   searchLabel: string;
   /** The conditions that can be added. */
-  choices: readonly Omit<Filter, 'value'>[];
+  choices: readonly FilterChoice[];
   /** The column by which rows are ordered unless the address says otherwise. */
   usualSort?: string | undefined;
   /** Which of the loaded rows are shown; all unless set. */
   matches?: (row: Row) => boolean;
   to: (row: Row) => string;
+  /** The object that is open beside the table. */
+  current?: string | undefined;
   /** Shown if there is nothing at all. */
   empty: ComponentChildren;
   /** Said if nothing matches. */
@@ -79,7 +82,7 @@ const Tools = ({ query, table, filters, chosen, count, change, save, ...props }:
       words={query.get('find') ?? ''}
       onSearch={(find) => change({ find })}
     />
-    <Chips filters={filters} remove={({ id }) => change({ [id]: undefined })} />
+    <Chips filters={filters} remove={({ id, usual }) => change({ [id]: usual && anyValue })} />
     {props.choices.length > 0 && (
       <AddFilter choices={props.choices} add={(id, value) => change({ [id]: value })} />
     )}
@@ -117,14 +120,12 @@ export function ObjectTable(props: Props) {
   const chosen = useColumns(resource, columns);
   const rows = table.rows?.filter(props.matches ?? (() => true)) ?? [];
   const selection = useSelection(rows.map(({ object }) => object.metadata.name));
-  const filters = choices
-    .filter(({ id }) => query.get(id))
-    .map((choice) => ({ ...choice, value: query.get(choice.id)! }));
+  const filters = filtersIn(query, choices);
   const sortBy = (column: DataColumn): (() => void) | undefined => {
     if (column.orderBy) return () => change({ sort: column.id });
     return table.isComplete ? () => change({ sort: nextSort(column, sort) }) : undefined;
   };
-  const conditions = ['find', ...filters.map(({ id }) => id)].filter((id) => query.get(id));
+  const conditions = ['find', ...choices.map(({ id }) => id)].filter((id) => query.get(id));
   if (table.rows?.length === 0 && conditions.length === 0) {
     return <div class="empty">{props.empty}</div>;
   }
@@ -156,6 +157,7 @@ export function ObjectTable(props: Props) {
           sortBy={sortBy}
           selection={acts && selection}
           to={to}
+          current={props.current}
         />
       )}
       {table.isComplete === false && (

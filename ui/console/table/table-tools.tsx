@@ -1,10 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../base/button.js';
+import { Field } from '../../base/field.js';
 import { Icon, type IconName } from '../../base/frame/icon.js';
 import { Status } from '../../base/status.js';
 import { t } from '../../base/text/message.js';
 import type { DataColumn } from './column.js';
+import { titleOf, type Filter, type FilterChoice } from './filter.js';
 
 /** A button that opens a menu beside it; a press elsewhere or Escape closes it. */
 export function MenuButton({
@@ -91,15 +93,6 @@ export function SearchBox({
   );
 }
 
-/** A condition of the rows that are shown. */
-export interface Filter {
-  /** Its name in the address. */
-  readonly id: string;
-  readonly title: string;
-  readonly lang?: string;
-  readonly value: string;
-}
-
 /** The conditions in force, each with a button that takes it away. */
 export const Chips = ({
   filters,
@@ -111,10 +104,10 @@ export const Chips = ({
   <>
     {filters.map((filter) => (
       <span class="chip" key={filter.id}>
-        <span lang={filter.lang}>{filter.title}</span> <bdi>{filter.value}</bdi>
+        <span lang={filter.lang}>{filter.title}</span> <bdi>{titleOf(filter)}</bdi>
         <button
           type="button"
-          aria-label={t('table.filter.remove', { filter: `${filter.title} ${filter.value}` })}
+          aria-label={t('table.filter.remove', { filter: `${filter.title} ${titleOf(filter)}` })}
           onClick={() => remove(filter)}
         >
           <Icon of="x" />
@@ -129,11 +122,14 @@ export function AddFilter({
   choices,
   add,
 }: {
-  choices: readonly Omit<Filter, 'value'>[];
+  choices: readonly FilterChoice[];
   add: (id: string, value: string) => void;
 }) {
   const [id, setID] = useState(choices[0]!.id);
-  const [value, setValue] = useState('');
+  const [typed, setValue] = useState('');
+  const options = choices.find((choice) => choice.id === id)?.options;
+  const value =
+    options && !options.some(([one]) => one === typed) ? (options[0]?.[0] ?? '') : typed;
   return (
     <MenuButton id="add-filter" icon="plus" label={t('table.filter')} words={t('table.filter')}>
       <form
@@ -158,19 +154,17 @@ export function AddFilter({
             ))}
           </select>
         </div>
-        <div class="field">
-          <label for="filter-value">{t('table.filter.value')}</label>
-          <input
-            id="filter-value"
-            type="text"
-            value={value}
-            autoComplete="off"
-            autoCapitalize="none"
-            spellcheck={false}
-            placeholder={id === 'labels' ? 'app=notes' : undefined}
-            onInput={({ currentTarget }) => setValue(currentTarget.value)}
-          />
-        </div>
+        <Field
+          id="filter-value"
+          label={t('table.filter.value')}
+          value={value}
+          choices={options}
+          autoComplete="off"
+          autoCapitalize="none"
+          spellcheck={false}
+          placeholder={id === 'labels' ? 'app=notes' : undefined}
+          onText={setValue}
+        />
         <Button submit>{t('table.filter.add')}</Button>
       </form>
     </MenuButton>
