@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { appRuleIn, withAppRule } from '../../ui/console/apps/app-rule.js';
+import { appRuleIn, withAppRule } from '../../ui/console/policy/app-rule.js';
 
 const others = `@id("a") @message("A.")
 permit (principal, action, resource);

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { PolicyDecision } from '../api.js';
 import { Button } from '../base/button.js';
@@ -13,12 +12,10 @@ interface Props {
   decisions: readonly PolicyDecision[];
   names: Names;
   label: string;
-  /** Returns what follows the time of a decision. */
-  more?: (decision: PolicyDecision) => ComponentChildren;
 }
 
 /** The first decisions. "Show more" adds the next ones and moves the focus to the first of them. */
-export function DecisionList({ decisions, names, label, more }: Props) {
+export function DecisionList({ decisions, names, label }: Props) {
   const [max, setMax] = useState(pageSize);
   const list = useRef<HTMLUListElement>(null);
   const count = decisions.length;
@@ -35,9 +32,7 @@ export function DecisionList({ decisions, names, label, more }: Props) {
       </p>
       <ul ref={list} class="decisions" aria-label={label}>
         {decisions.slice(0, max).map((decision) => (
-          <DecisionRow key={decision.metadata.name} decision={decision} names={names}>
-            {more?.(decision)}
-          </DecisionRow>
+          <DecisionRow key={decision.metadata.name} decision={decision} names={names} />
         ))}
       </ul>
       {count > max && <Button onPress={showMore}>{t('decisions.more')}</Button>}

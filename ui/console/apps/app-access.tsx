@@ -19,7 +19,7 @@ import { pathTo } from '../base/route.js';
 import { useRequest } from '../base/use-request.js';
 import { policyBody, useCheck } from '../policy/policy-check.js';
 import { ImpactCounts } from '../policy/policy-impact.js';
-import { appRuleIn, ruleOf, withAppRule } from './app-rule.js';
+import { appRuleIn, ruleOf, withAppRule } from '../policy/app-rule.js';
 
 addMessages(policiesMessages);
 addMessages(policyMessages);

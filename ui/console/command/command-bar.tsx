@@ -6,7 +6,14 @@ import { t } from '../../base/text/message.js';
 import type { MessageID } from '../../messages/catalog.js';
 import { useConsole } from '../base/console-context.js';
 import { navigate } from '../base/route.js';
-import { findPeople, fixedEntries, matching, readNamed, type Entry } from './entries.js';
+import {
+  findPeople,
+  findReference,
+  fixedEntries,
+  matching,
+  readNamed,
+  type Entry,
+} from './entries.js';
 
 const pauseMs = 150;
 
@@ -39,7 +46,8 @@ function useFound(words: string): readonly Entry[] {
     [settled],
   );
   const others = matching([...(words.trim() ? named : []), ...fixed], words);
-  return words.trim() ? [...people, ...others] : others;
+  const references = findReference(context, words.trim().toLowerCase());
+  return words.trim() ? [...references, ...people, ...others] : others;
 }
 
 interface ListProps {

@@ -4,6 +4,7 @@ import { locale } from '../../base/text/i18n.js';
 import { t } from '../../base/text/message.js';
 import type { MessageID } from '../../messages/catalog.js';
 import type { ConsoleContext } from '../base/console-context.js';
+import { isReference } from '../activity/activity-search.js';
 import { kindOf, pluralOf, singularOf } from '../base/discovery.js';
 import type { Kind } from '../base/kind.js';
 import { places } from '../base/rail.js';
@@ -109,6 +110,13 @@ export async function findPeople({ listed }: ConsoleContext, words: string): Pro
       to: pathTo('people', name),
     };
   });
+}
+
+/** Returns where a Reference of an error page leads: to the decision about its request. */
+export function findReference({ listed }: ConsoleContext, words: string): Entry[] {
+  if (!isReference(words) || !kindOf(listed, 'PolicyDecision')) return [];
+  const to = `${pathTo('decisions')}?${new URLSearchParams({ find: words })}`;
+  return [{ group: 'places', icon: 'search', words: t('command.reference'), detail: words, to }];
 }
 
 /** Returns the entries in which every typed word begins a word, the first few of each group. */

@@ -1,57 +1,60 @@
-import type { PolicyDecision } from '../../api.js';
-import { idToWords } from '../../decisions/id-words.js';
+import { conditions, isReference, searchFor, type Search } from '../activity/activity-search.js';
+import type { Kind } from '../base/kind.js';
+import { valueIn } from '../table/filter.js';
 
-/** What a person searches decisions for; an empty text is no condition. */
-export interface DecisionSearch {
-  /** The address or the name of an account. */
-  readonly person: string;
-  readonly app: string;
-  readonly rule: string;
-  readonly result: string;
-  /** The age in days. */
-  readonly days: string;
+/** What only reads; permitted reads are many, and people look for them by name. */
+const reads = ['get', 'list', 'watch'].map((verb) => `spec.action!=${verb}`);
+/** Steps of sign-ins before a person is known share one record. */
+const unknown = 'spec.principal!=Browser';
+
+/** Selects nothing: no account has this name. */
+const noAccount = 'spec.account=-';
+
+/**
+ * Returns the conditions that are in force unless the address says otherwise: refusals are shown, or
+ * what changes something. A Reference finds everything with it.
+ */
+export function usualOf(query: URLSearchParams): { result?: string; reads?: string } {
+  if (isReference(query.get('find') ?? '')) return {};
+  const result = query.get('result') ?? 'refused';
+  return { result: 'refused', ...(result !== 'refused' && { reads: 'out' }) };
 }
 
-const fields = ['person', 'app', 'rule', 'result', 'days'] as const;
-
-/** Returns the search that an address contains. */
-export const searchOf = (query: URLSearchParams): DecisionSearch =>
-  Object.fromEntries(
-    fields.map((field) => [field, query.get(field) ?? '']),
-  ) as unknown as DecisionSearch;
-
-/** Returns the query of the address that contains a search. */
-export function queryOf(search: DecisionSearch): string {
-  const filled = fields.filter((field) => search[field].trim());
-  const query = new URLSearchParams(filled.map((field) => [field, search[field].trim()]));
-  return filled.length ? `?${query}` : '';
+/** Returns the selector of a person, who is typed as an address or as the name of an account. */
+async function personSelectors(person: string, accounts: Kind | undefined): Promise<string[]> {
+  if (!person) return [];
+  if (!person.includes('@')) return [`spec.account=${person}`];
+  const { selectors } = await searchFor(person, accounts);
+  return selectors.length > 0 ? [...selectors] : [noAccount];
 }
 
-/** Returns whether one of the texts contains the words, in any case; no words match all. */
-function includesWords(texts: readonly (string | undefined)[], words: string): boolean {
-  const wanted = words.trim().toLowerCase();
-  return !wanted || texts.some((text) => text?.toLowerCase().includes(wanted));
-}
-
-function appsOf({ spec }: PolicyDecision): (string | undefined)[] {
-  const { client, resource, input } = spec;
-  return [client, input.facts.client, resource?.kind === 'Client' ? resource.name : undefined];
-}
-
-/** Returns whether a decision is one of those searched for; the person is not compared. */
-export function matchesSearch(
-  decision: PolicyDecision,
-  { app, rule, result, days }: DecisionSearch,
-  { client }: { readonly client: (name: string) => string },
-  now: number,
-): boolean {
-  const { status } = decision;
-  const apps = appsOf(decision);
-  const rules = status.reasons.map((reason) => reason.rule);
-  return (
-    includesWords([...apps, ...apps.map((name) => name && client(name))], app) &&
-    includesWords([...rules, ...rules.map(idToWords)], rule) &&
-    (!result || status.allowed === (result === 'allowed')) &&
-    (!days || now - Date.parse(status.lastTimestamp) <= Number(days) * 86_400_000)
-  );
+/** Returns how the decisions that an address asks for are selected, and which words they must contain. */
+export async function searchOf(
+  query: URLSearchParams,
+  accounts: Kind | undefined,
+): Promise<Search> {
+  const usual = usualOf(query);
+  const [found, person] = await Promise.all([
+    searchFor(query.get('find') ?? '', accounts),
+    personSelectors(query.get('person') ?? '', accounts),
+  ]);
+  const app = query.get('app');
+  const [kind, name] = query.get('object')?.split('/') ?? [];
+  const rule = query.get('rule')?.trim().replace(/\s+/g, '-');
+  const result = valueIn(query, { id: 'result', usual: usual.result });
+  const isOut = valueIn(query, { id: 'reads', usual: usual.reads }) === 'out';
+  const outcome = { refused: '!=', allowed: '=' }[result ?? ''];
+  return {
+    words: found.words,
+    selectors: [
+      ...found.selectors,
+      ...person,
+      ...(app ? [`${conditions.app}=${app}`] : []),
+      ...(kind ? [`spec.resource.kind=${kind}`] : []),
+      ...(name ? [`spec.resource.name=${name}`] : []),
+      ...(rule ? [`status.reasons.rule=${rule}`] : []),
+      ...(outcome ? [`status.outcome${outcome}Done`] : []),
+      ...(isOut ? [...reads, unknown] : []),
+    ],
+  };
 }

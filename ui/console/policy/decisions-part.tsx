@@ -1,235 +1,207 @@
 import { useState } from 'preact/hooks';
-import type { Account, PolicyDecision } from '../../api.js';
+import type { PolicyDecision } from '../../api.js';
 import { Button } from '../../base/button.js';
 import { now } from '../../base/api/clock.js';
-import { Field } from '../../base/field.js';
-import { Form } from '../../base/form.js';
-import { format, t } from '../../base/text/message.js';
 import { useRead } from '../../base/api/use-read.js';
-import { DecisionList } from '../../decisions/decision-list.js';
+import { t } from '../../base/text/message.js';
+import { DecisionTitle } from '../../decisions/decision-row.js';
 import type { Names } from '../../decisions/names.js';
-import { newestFirst } from '../../decisions/newest-first.js';
+import { ruleTitle } from '../../decisions/rule-words.js';
+import { decisionOf, outcomeLook, outcomeOf } from '../activity/activity-words.js';
+import { addressWith, columnsOf, Records } from '../activity/records.js';
 import { useConsole } from '../base/console-context.js';
-import { Requester, useDisplayNames } from '../activity/decision-names.js';
-import { matchesSearch, queryOf, searchOf, type DecisionSearch } from './decision-search.js';
 import { kindOf } from '../base/discovery.js';
-import { readFirst } from '../base/first-pages.js';
 import { Frame } from '../base/frame.js';
 import type { Kind } from '../base/kind.js';
-import { listCommand } from '../base/kubectl.js';
-import { A, Failure, Kubectl, Loading } from '../base/parts.js';
+import { A, Day, Failure } from '../base/parts.js';
+import { pathTo } from '../base/route.js';
+import { useStored } from '../base/stored.js';
+import { useRequest } from '../base/use-request.js';
+import type { DataColumn } from '../table/column.js';
+import { anyValue, type FilterChoice } from '../table/filter.js';
+import { useDisplayNames, Who } from '../activity/decision-names.js';
+import { searchOf, usualOf } from './decision-search.js';
 import { checkText, type CheckResult, type Impact } from './policy-check.js';
 import { draftKey, type PolicyDraft } from './policy-draft.js';
-import { ImpactCounts } from './policy-impact.js';
-import { navigate, pathTo } from '../base/route.js';
-import { useStored } from '../base/stored.js';
+
+const path = pathTo('decisions');
 
 /** The ages that one can choose, in days. */
 const ages = [1, 7, 30];
 
-function SearchForm({ search }: { search: DecisionSearch }) {
-  const [typed, setTyped] = useState(search);
-  const field = (name: keyof DecisionSearch) => ({
-    id: `search-${name}`,
-    value: typed[name],
-    autoComplete: 'off' as const,
-    onText: (text: string) => setTyped({ ...typed, [name]: text }),
-  });
-  const text = { autoCapitalize: 'none' as const, spellcheck: false, dir: 'auto' as const };
-  return (
-    <Form
-      look="search decision-search"
-      role="search"
-      onSubmit={() => navigate(pathTo('decisions') + queryOf(typed), true)}
-    >
-      <Field label={t('policies.person')} {...text} {...field('person')} />
-      <Field label={t('policies.app')} {...text} {...field('app')} />
-      <Field label={t('policies.rule')} {...text} {...field('rule')} />
-      <Field
-        label={t('console.decision.result')}
-        choices={[
-          ['', t('policies.any')],
-          ['allowed', t('console.allowed')],
-          ['refused', t('console.denied')],
-        ]}
-        {...field('result')}
-      />
-      <Field
-        label={t('policies.time')}
-        choices={[
-          ['', t('policies.any')],
-          ...ages.map((count) => [String(count), t('policies.days', { count })] as const),
-        ]}
-        {...field('days')}
-      />
-      <Button submit>{t('console.search.go')}</Button>
-    </Form>
-  );
+/** Returns why something was decided, in a few words: the rule, or how it failed. */
+function reasonOf(decision: PolicyDecision): string {
+  const { outcome, reasons } = decision.status;
+  const [reason] = reasons;
+  if (outcome || !reason) return outcome ? outcomeOf(decision) : '';
+  if (reason.rule === 'default') return t('activity.reason.default');
+  return reason.rule === 'error' ? t('activity.reason.error') : ruleTitle(reason.rule, reason);
 }
 
-/** Returns the name of the account that was searched for, or undefined if there is none. */
-async function accountOf(person: string, accounts: Kind | undefined): Promise<string | undefined> {
-  if (!person.includes('@') || !accounts) return person;
-  const { items } = await readFirst<Account>(accounts.path, {
-    fieldSelector: `status.email.address=${person}`,
-  });
-  return items[0]?.metadata.name;
+/** When it was, with the mark of how it ended. */
+const MarkedTime = ({ decision }: { decision: PolicyDecision }) => (
+  <span class={outcomeLook(decision)}>
+    <span class="quiet">{outcomeOf(decision)} </span>
+    <Day of={decision.status.lastTimestamp} />
+  </span>
+);
+
+const Title = (props: { decision: PolicyDecision; names: Names }) => (
+  <span class="happened">
+    <DecisionTitle {...props} />
+  </span>
+);
+
+/** Who, and what below it where there is room for two columns only. */
+const WhoAndWhat = (props: { decision: PolicyDecision; names: Names }) => (
+  <>
+    <Who decision={props.decision} />
+    <span class="narrow">
+      <Title {...props} />
+    </span>
+  </>
+);
+
+function columnsOfDecisions(names: Names): DataColumn[] {
+  const { time, who, what, outcome } = columnsOf(names);
+  return [
+    { ...time, cell: (row) => <MarkedTime decision={decisionOf(row)} /> },
+    { ...who, cell: (row) => <WhoAndWhat decision={decisionOf(row)} names={names} /> },
+    {
+      ...what,
+      isSecondary: true,
+      cell: (row) => <Title decision={decisionOf(row)} names={names} />,
+    },
+    { ...outcome, isExtra: true },
+    {
+      id: 'rule',
+      title: t('policies.reason'),
+      text: (row) => reasonOf(decisionOf(row)),
+      cell: (row) => <bdi class="one-line">{reasonOf(decisionOf(row))}</bdi>,
+      isSecondary: true,
+    },
+    {
+      id: 'times',
+      title: t('policies.times'),
+      text: (row) => String(decisionOf(row).status.count),
+      isNumber: true,
+      isSecondary: true,
+    },
+  ];
 }
 
-interface Found {
-  readonly items: readonly PolicyDecision[];
-  readonly hasMore: boolean;
-  /** The selector that was sent. */
-  readonly selectors: Readonly<Record<string, string>>;
+/** The conditions, with those that are usually in force. */
+function choicesOf(query: URLSearchParams): FilterChoice[] {
+  const usual = usualOf(query);
+  return [
+    {
+      id: 'result',
+      title: t('console.decision.result'),
+      usual: usual.result,
+      options: [
+        ['refused', t('console.denied')],
+        ['allowed', t('console.allowed')],
+      ],
+    },
+    {
+      id: 'reads',
+      title: t('policies.reads'),
+      usual: usual.reads,
+      options: [['out', t('policies.reads.out')]],
+    },
+    {
+      id: 'days',
+      title: t('policies.time'),
+      options: ages.map((count) => [String(count), t('policies.days', { count })] as const),
+    },
+    { id: 'person', title: t('policies.person') },
+    { id: 'app', title: t('policies.app') },
+    { id: 'rule', title: t('policies.rule') },
+    { id: 'object', title: t('policy.on') },
+  ];
 }
 
-/** Reads the first decisions about a person, or about everyone. */
-async function readDecisions(
-  kind: Kind,
-  accounts: Kind | undefined,
-  person: string,
-): Promise<Found> {
-  if (!person) return { selectors: {}, ...(await readFirst<PolicyDecision>(kind.path)) };
-  const account = await accountOf(person, accounts);
-  if (account === undefined) return { selectors: {}, items: [], hasMore: false };
-  const selectors = { fieldSelector: `spec.account=${account}` };
-  return { selectors, ...(await readFirst<PolicyDecision>(kind.path, selectors)) };
-}
-
-/** What the draft would decide, as far as the dry run names it. */
+/** What the dry run of the draft says about one decision. */
 function DraftDecision({ name, impact }: { name: string; impact: Impact }) {
   const isRefused = impact.nowRefused.includes(name);
-  if (!isRefused && !impact.nowAllowed.includes(name)) {
-    return <p class="hint">{t('policies.draft.same')}</p>;
-  }
+  const isAllowed = impact.nowAllowed.includes(name);
+  if (!isRefused && !isAllowed) return <p class="hint">{t('policies.draft.same')}</p>;
   return (
-    <p class="hint">
-      <span class={`word ${isRefused ? 'refused' : 'allowed'}`}>
-        {t(isRefused ? 'policies.draft.refused' : 'policies.draft.allowed')}
-      </span>
+    <p class={isRefused ? 'state bad square' : 'state ok'}>
+      {t(isRefused ? 'policies.draft.refused' : 'policies.draft.allowed')}
     </p>
   );
 }
 
-/** Tries the draft of this tab on the recorded decisions. */
-function DraftTrial({ result, onResult }: TrialProps) {
+/** Tries the draft of this tab on a decision. */
+function DraftTrial({ name }: { name: string }) {
   const { account, listed } = useConsole();
   const { value: draft } = useStored<PolicyDraft>(account, draftKey);
-  const [busy, setBusy] = useState(false);
+  const [result, setResult] = useState<CheckResult>();
+  const { busy, run } = useRequest();
   const policies = kindOf(listed, 'Policy');
-  if (!draft || !policies) {
-    return (
-      <p class="hint">
-        {format('policies.draft.missing', {
-          policy: <A to={pathTo('policy')}>{t('console.policy')}</A>,
-        })}
-      </p>
-    );
-  }
-  const check = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      onResult(await checkText(policies, draft.text));
-    } finally {
-      setBusy(false);
-    }
-  };
+  if (!draft || !policies) return null;
+  const check = (): Promise<boolean> =>
+    run(async () => setResult(await checkText(policies, draft.text)));
   return (
-    <div class="tools">
-      <Button busy={busy} onPress={() => void check()}>
-        {t('policies.draft.try')}
-      </Button>
-      <div role="group" aria-label={t('policies.impact')}>
-        {result?.impact && <ImpactCounts impact={result.impact} />}
-        {result?.failure && <Failure failure={result.failure} isChange />}
-        {result && result.faults.length > 0 && (
-          <p>
-            {t('policies.faults', { count: result.faults.length })}{' '}
-            <A to={pathTo('policy')}>{t('console.policy')}</A>
-          </p>
-        )}
-      </div>
+    <div role="group" aria-label={t('policies.impact')}>
+      {!result && (
+        <Button variant="small" busy={busy} onPress={() => void check()}>
+          {t('policies.draft.try')}
+        </Button>
+      )}
+      {result?.impact && <DraftDecision name={name} impact={result.impact} />}
+      {result?.failure && <Failure failure={result.failure} isChange />}
+      {result && result.faults.length > 0 && (
+        <p>
+          {t('policies.faults', { count: result.faults.length })}{' '}
+          <A to={pathTo('policy')}>{t('console.policy')}</A>
+        </p>
+      )}
     </div>
   );
 }
 
-interface TrialProps {
-  readonly result: CheckResult | undefined;
-  readonly onResult: (result: CheckResult) => void;
+/** Says that nothing was refused, and offers to see what was allowed. */
+const Empty = ({ query }: { query: URLSearchParams }) => (
+  <>
+    <p>{t('policies.none')}</p>
+    <A to={addressWith(path, query, 'result', anyValue)} look="button small">
+      {t('policies.none.all')}
+    </A>
+  </>
+);
+
+/** Returns the timestamp since when decisions of the last days are. */
+function sinceOf(query: URLSearchParams): string | undefined {
+  const days = Number(query.get('days'));
+  return days > 0 ? new Date(now() - days * 86_400_000).toISOString() : undefined;
 }
 
-interface ResultsProps {
-  readonly decisions: readonly PolicyDecision[];
-  readonly names: Names;
-}
-
-/** The newest decisions, and what the draft would decide. */
-function Results({ decisions, names }: ResultsProps) {
-  const [result, setResult] = useState<CheckResult>();
-  if (decisions.length === 0) return <p class="lead empty">{t('console.notfound')}</p>;
-  return (
-    <>
-      <DraftTrial result={result} onResult={setResult} />
-      <DecisionList
-        decisions={decisions}
-        names={names}
-        label={t('console.decisions')}
-        more={(decision) => (
-          <>
-            <Requester decision={decision} />
-            {result?.impact && (
-              <DraftDecision name={decision.metadata.name} impact={result.impact} />
-            )}
-          </>
-        )}
-      />
-    </>
-  );
-}
-
-interface PersonProps {
-  readonly kind: Kind;
-  readonly query: URLSearchParams;
-  readonly search: DecisionSearch;
-  readonly names: Names;
-}
-
-/** The decisions about the person of a search that match the rest of it. */
-function FoundDecisions({ kind, query, search, names }: PersonProps) {
-  const accounts = kindOf(useConsole().listed, 'Account');
-  const {
-    value: found,
-    failure,
-    reload,
-  } = useRead(() => readDecisions(kind, accounts, search.person), []);
-  const matching = (found?.items ?? []).filter((decision) =>
-    matchesSearch(decision, search, names, now()),
-  );
-  return (
-    <>
-      {failure && <Failure failure={failure} retry={reload} />}
-      {!found && !failure && <Loading />}
-      {found?.hasMore && (
-        <p class="notice">
-          {t('console.decisions.some', { count: found.items.length })}{' '}
-          {!search.person && t('policies.person.name')}
-        </p>
-      )}
-      {found && <Results key={String(query)} decisions={newestFirst(matching)} names={names} />}
-      {found && <Kubectl command={listCommand(kind, found.selectors)} />}
-    </>
-  );
-}
-
-/** The decisions of policy, by person, app, rule, result and time. */
+/** The decisions of policy by person, app, rule, result and time; refusals unless others are asked for. */
 export function DecisionsPart({ kind, query }: { kind: Kind; query: URLSearchParams }) {
-  const search = searchOf(query);
+  const accounts = kindOf(useConsole().listed, 'Account');
   const names = useDisplayNames();
+  const { value: search } = useRead(() => searchOf(query, accounts), [String(query)]);
   return (
     <Frame title="console.decisions" part="decisions">
-      <p class="lead">{t('console.decisions.lead')}</p>
-      <SearchForm key={String(query)} search={search} />
-      <FoundDecisions key={search.person} kind={kind} query={query} search={search} names={names} />
+      {search && (
+        <Records
+          kind={kind}
+          label={t('console.decisions')}
+          resource="decisions"
+          path={path}
+          query={query}
+          names={names}
+          columns={columnsOfDecisions(names)}
+          choices={choicesOf(query)}
+          selectors={search.selectors}
+          words={search.words}
+          since={sinceOf(query)}
+          empty={<Empty query={query} />}
+          more={({ metadata }) => <DraftTrial name={metadata.name} />}
+        />
+      )}
     </Frame>
   );
 }
