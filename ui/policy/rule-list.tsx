@@ -5,7 +5,7 @@ import { Field } from '../base/field.js';
 import { t } from '../base/text/message.js';
 import { ruleTitle } from '../decisions/rule-words.js';
 import { RuleRow } from './rule-row.js';
-import { rulesIn, type RuleText } from './rules.js';
+import { groupsOf, rulesIn, type RuleText } from './rules.js';
 
 /** So many rules are shown without folding their groups. */
 const maxUnfolded = 8;
@@ -14,26 +14,6 @@ interface Rule {
   readonly number: number;
   readonly rule: Policy['status']['rules'][number];
   readonly text: RuleText | undefined;
-}
-
-/** The rules under one heading of the text, in order. */
-interface Group {
-  readonly heading: string;
-  readonly rules: Rule[];
-}
-
-function groupsOf(rules: readonly Rule[]): Group[] {
-  const groups: Group[] = [];
-  for (const rule of rules) {
-    const heading = rule.text?.heading ?? '';
-    const last = groups.at(-1);
-    if (last?.heading === heading) {
-      last.rules.push(rule);
-    } else {
-      groups.push({ heading, rules: [rule] });
-    }
-  }
-  return groups;
 }
 
 /** Returns whether a rule has all the words, in what is shown of it. */
@@ -92,7 +72,7 @@ export function RuleList({ policy, mine, pinned }: Props) {
       <p class="hint" aria-live="polite">
         {words.length > 0 && t('policy.search.found', { count: found.length })}
       </p>
-      {groupsOf(found).map(({ heading, rules }) => (
+      {groupsOf(found, ({ text }) => text?.heading ?? '').map(({ heading, rules }) => (
         <details class="group" key={`${heading} ${rules[0]!.number}`} open={isOpen}>
           <summary>
             <bdi>{heading || t('policy.rules.ungrouped')}</bdi>{' '}

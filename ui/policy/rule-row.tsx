@@ -27,7 +27,7 @@ function constraintText(
 }
 
 /** The scope of a rule in words, and its conditions as Cedar text. */
-function RuleScope({ rule: { who, does, what, condition } }: { rule: RuleText }) {
+export function RuleScope({ rule: { who, does, what, condition } }: { rule: RuleText }) {
   const parts: [MessageID, ComponentChild][] = [
     ['policy.who', constraintText(who, 'who', 'policy.anyone')],
     ['policy.does', constraintText(does, 'act', 'policy.anything')],

@@ -12,6 +12,9 @@ export type ScopeConstraint =
 
 /** A rule in the text: its lines, counted from 1, the comment directly above it, and its scope. */
 export interface RuleText {
+  /** Its `@id`, or `ruleN` for the N-th rule, as the service names it. */
+  readonly id: string;
+  readonly effect: 'permit' | 'forbid';
   readonly first: number;
   readonly last: number;
   readonly comment: string;
@@ -108,6 +111,16 @@ function parseScope(
   };
 }
 
+/** Returns the name of the rule with a number, and what it does if it applies. */
+function identityOf(pieces: readonly string[], number: number): Pick<RuleText, 'id' | 'effect'> {
+  const at = pieces.findIndex((piece, i) => piece === '@' && pieces[i + 1] === 'id');
+  const isForbid = pieces.some((piece, i) => piece === 'forbid' && pieces[i - 1] !== '@');
+  return {
+    id: at < 0 ? `rule${number}` : unquote(pieces[at + 3] ?? ''),
+    effect: isForbid ? 'forbid' : 'permit',
+  };
+}
+
 /** Returns the comment directly above a line; a heading between dashes is not one. */
 function commentAbove(lines: readonly string[], first: number): string {
   const words: string[] = [];
@@ -136,11 +149,12 @@ function headingAbove(lines: readonly string[], first: number): string {
 export function rulesIn(text: string): RuleText[] {
   const lines = text.split('\n');
   const lineOf = (index: number): number => text.slice(0, index).split('\n').length;
-  return tokenize(text).map(({ pieces, offsets: places }) => {
+  return tokenize(text).map(({ pieces, offsets: places }, i) => {
     const first = lineOf(places[0]!);
     const { end, ...parts } = parseScope(pieces);
     const condition = text.slice((places[end] ?? 0) + 1, places.at(-1)).trim();
     return {
+      ...identityOf(pieces, i + 1),
       first,
       last: lineOf(places.at(-1)!),
       comment: commentAbove(lines, first),
@@ -149,4 +163,22 @@ export function rulesIn(text: string): RuleText[] {
       condition,
     };
   });
+}
+
+/** Returns rules in order, together while they are under the same heading of the text. */
+export function groupsOf<T>(
+  rules: readonly T[],
+  headingOf: (rule: T) => string,
+): readonly { readonly heading: string; readonly rules: readonly T[] }[] {
+  const groups: { heading: string; rules: T[] }[] = [];
+  for (const rule of rules) {
+    const heading = headingOf(rule);
+    const last = groups.at(-1);
+    if (last?.heading === heading) {
+      last.rules.push(rule);
+    } else {
+      groups.push({ heading, rules: [rule] });
+    }
+  }
+  return groups;
 }

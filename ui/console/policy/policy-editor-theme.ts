@@ -6,7 +6,7 @@ import { EditorView } from '@codemirror/view';
  */
 export const policyEditorTheme = EditorView.theme({
   '&': {
-    maxBlockSize: '34rem',
+    maxBlockSize: 'max(20rem, calc(100dvh - 17rem))',
     border: '1px solid var(--edge)',
     borderRadius: 'var(--round)',
     color: 'var(--ink)',

@@ -104,11 +104,20 @@ export interface PolicyEditor {
   destroy: () => void;
 }
 
+/** Scrolls an offset to a third of the height. CodeMirror's own way would scroll the page, too. */
+function scrollToThird(view: EditorView, offset: number): void {
+  const { scrollDOM } = view;
+  const { top, height } = scrollDOM.getBoundingClientRect();
+  scrollDOM.scrollTop += (view.coordsAtPos(offset)?.top ?? top) - top - height / 3;
+}
+
 interface Options {
   readonly text: string;
   readonly label: string;
   readonly isReadOnly: boolean;
   readonly onText: (text: string) => void;
+  /** Called with the line of the cursor, counted from 1, when it moves. */
+  readonly onLine: (line: number) => void;
 }
 
 /**
@@ -116,7 +125,7 @@ interface Options {
  * its styles in a way that the content security policy permits (docs/design/ui.md#page-headers).
  */
 export function openPolicyEditor(parent: HTMLElement, options: Options): PolicyEditor {
-  const { text, isReadOnly, onText } = options;
+  const { text, isReadOnly, onText, onLine } = options;
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' });
   const view = new EditorView({
     parent: root,
@@ -144,7 +153,8 @@ export function openPolicyEditor(parent: HTMLElement, options: Options): PolicyE
         replaceSelection,
         syntaxColours,
         faultLines,
-        EditorView.updateListener.of(({ docChanged, state, transactions }) => {
+        EditorView.updateListener.of(({ docChanged, selectionSet, state, transactions }) => {
+          if (selectionSet) onLine(state.doc.lineAt(state.selection.main.head).number);
           const isTyped = !transactions.some((change) => change.annotation(isReplacement));
           if (docChanged && isTyped) onText(state.doc.toString());
         }),
@@ -165,11 +175,9 @@ export function openPolicyEditor(parent: HTMLElement, options: Options): PolicyE
       const { doc } = view.state;
       const { from, length } = doc.line(Math.min(line, doc.lines));
       const anchor = from + Math.min(column - 1, length);
-      view.dispatch({
-        selection: { anchor },
-        effects: EditorView.scrollIntoView(anchor, { y: 'center' }),
-      });
+      view.dispatch({ selection: { anchor }, scrollIntoView: true });
       view.focus();
+      requestAnimationFrame(() => scrollToThird(view, anchor));
     },
     focus: () => view.focus(),
     destroy: () => view.destroy(),

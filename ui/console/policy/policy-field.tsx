@@ -14,6 +14,9 @@ interface Props {
   readonly faults: readonly Fault[];
   readonly isReadOnly: boolean;
   readonly onText: (text: string) => void;
+  readonly onLine: (line: number) => void;
+  /** A place that was asked for: each new one moves the cursor and the focus. */
+  readonly place: TextPosition | undefined;
 }
 
 /** Moves the cursor and the focus of a textarea to a position. */
@@ -25,7 +28,7 @@ function goToInTextarea(area: HTMLTextAreaElement, { line, column }: TextPositio
 }
 
 /** Opens the editor in the place of the textarea after its chunk is loaded. */
-function useEditor({ text, faults, isReadOnly, onText }: Props) {
+function useEditor({ text, faults, isReadOnly, onText, onLine, place }: Props) {
   const { loaded } = useLazy(editorChunk);
   const area = useRef<HTMLTextAreaElement>(null);
   const parent = useRef<HTMLDivElement>(null);
@@ -40,6 +43,7 @@ function useEditor({ text, faults, isReadOnly, onText }: Props) {
       label: t('policy.text'),
       isReadOnly,
       onText: (next) => current.current(next),
+      onLine,
     });
     editor.current = opened;
     if (hadFocus) opened.focus();
@@ -58,6 +62,9 @@ function useEditor({ text, faults, isReadOnly, onText }: Props) {
       goToInTextarea(area.current, position);
     }
   };
+  useEffect(() => {
+    if (place) goTo(place);
+  }, [place, loaded]);
   return { isLoaded: loaded !== undefined, area, parent, goTo };
 }
 

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Policy } from '../../api.js';
 import { call } from '../../base/api/api.js';
 import { Button } from '../../base/button.js';
@@ -11,24 +11,34 @@ import { Timestamp } from '../../base/text/timestamp.js';
 import type { Request } from '../../base/api/use-request.js';
 import { Differences } from '../../policy/differences.js';
 import { Span } from '../../policy/facts.js';
-import { historyOf, runningTrial, type History } from '../../policy/history.js';
+import {
+  historyOf,
+  linesOf,
+  policyNamed,
+  runningTrial,
+  type History,
+} from '../../policy/history.js';
 import { useConsole } from '../base/console-context.js';
 import { useIsAllowed } from '../base/discovery.js';
 import { Frame } from '../base/frame.js';
 import type { Kind } from '../base/kind.js';
 import { createCommand } from '../base/kubectl.js';
-import { Failure, Kubectl, Loading, Part } from '../base/parts.js';
+import { rulesIn, type RuleText } from '../../policy/rules.js';
+import { A, Failure, Kubectl, Loading, Part } from '../base/parts.js';
+import { pathTo } from '../base/route.js';
 import { policyBody, useCheck, type CheckResult } from './policy-check.js';
 import { draftKey, type PolicyDraft } from './policy-draft.js';
-import type { Fault } from './policy-faults.js';
+import type { Fault, TextPosition } from './policy-faults.js';
 import { PolicyField } from './policy-field.js';
 import { PolicyImpact } from './policy-impact.js';
 import { PolicyTrial } from './policy-trial.js';
+import { RuleIndex, RuleWords, useRules, type IndexedRule } from './rule-index.js';
+import { StarterMenu } from './starter-menu.js';
 import { useStored } from '../base/stored.js';
 import { useRequest } from '../base/use-request.js';
 
 const InForce = ({ policy: { metadata, status } }: { policy: Policy }) => (
-  <p class="lead">
+  <p class="hint in-force">
     {format('policies.inforce', {
       name: <Ltr of={metadata.name} />,
       when: <Timestamp of={status.inForceSince!} />,
@@ -40,12 +50,12 @@ const InForce = ({ policy: { metadata, status } }: { policy: Policy }) => (
 interface EarlierProps {
   readonly history: History;
   /** Absent if the caller may not go back, or has a draft that would be lost. */
-  readonly onBack: ((policy: Policy) => void) | undefined;
+  readonly onBack: ((text: string, description: string) => void) | undefined;
   readonly hasDraft: boolean;
 }
 
-function Earlier({ history: { policies, inForce }, onBack, hasDraft }: EarlierProps) {
-  const earlier = policies.filter((policy) => policy !== inForce);
+function Earlier({ history, onBack, hasDraft }: EarlierProps) {
+  const earlier = history.policies.filter((policy) => policy !== history.inForce);
   return (
     <Part id="earlier" title={t('policy.earlier')}>
       {earlier.length === 0 && <p class="hint">{t('policy.earlier.none')}</p>}
@@ -56,11 +66,16 @@ function Earlier({ history: { policies, inForce }, onBack, hasDraft }: EarlierPr
           return (
             <li class="decision" key={name}>
               <h3>
-                <a href={`/policy#${name}`}>
+                <A to={`${pathTo('policy')}?${new URLSearchParams({ compare: name })}`}>
                   <Ltr of={name} />
-                </a>
+                </A>
                 {onBack && (
-                  <Button variant="small" onPress={() => onBack(policy)}>
+                  <Button
+                    variant="small"
+                    onPress={() =>
+                      onBack(policy.spec.cedar, t('policies.back.description', { name }))
+                    }
+                  >
                     {t('policies.back', { name })}
                   </Button>
                 )}
@@ -83,70 +98,70 @@ function Earlier({ history: { policies, inForce }, onBack, hasDraft }: EarlierPr
 
 interface DraftProps {
   readonly kind: Kind;
-  readonly draft: PolicyDraft;
-  readonly inForce: Policy;
+  readonly draft: PolicyDraft | undefined;
   readonly result: CheckResult | undefined;
   readonly isChecking: boolean;
   readonly request: Request;
   readonly onDraft: (draft: PolicyDraft | undefined) => void;
-  readonly onSave: (mode?: 'Shadow') => void;
+  readonly onSave: () => void;
 }
 
-/** What a draft would change, and the ways to try it on live requests or put it in force. */
-function DraftView({ kind, draft, inForce, result, isChecking, request, ...act }: DraftProps) {
-  const { name } = inForce.metadata;
+/** What a draft would change, what it is for, and the request that puts it in force. */
+function DraftView({ kind, draft, result, isChecking, request, onDraft, onSave }: DraftProps) {
+  if (!draft) return null;
   const { text, description } = draft;
-  const canSave = !isChecking && !result?.faults.length;
   return (
     <>
       <PolicyImpact result={result} isChecking={isChecking} />
-      <Part id="difference" title={t('policies.difference', { name })}>
-        {draft.base !== name && <p class="notice">{t('policies.base', { name })}</p>}
-        <Differences
-          before={{ name, text: inForce.spec.cedar }}
-          after={{ name: t('policies.draft'), text }}
-        />
-      </Part>
-      <Form
-        look="policy-form"
-        onSubmit={() => {
-          if (canSave) act.onSave();
-        }}
-      >
+      <Form look="policy-form" onSubmit={onSave}>
         <Field
           id="description"
           label={t('policies.description')}
           value={description}
           dir="auto"
           autoComplete="off"
-          onText={(next) => act.onDraft({ ...draft, description: next })}
+          onText={(next) => onDraft({ ...draft, description: next })}
         />
         <Kubectl command={createCommand(policyBody(kind, text, description))} />
         {request.failure && <Failure failure={request.failure} isChange />}
-        <div class="pair">
-          <Button
-            {...(canSave && { variant: 'main' as const })}
-            submit
-            busy={request.busy}
-            progress="console.saving"
-            disabled={!canSave}
-          >
-            {t('policies.putinforce')}
-          </Button>
-          <Button disabled={!canSave || request.busy} onPress={() => act.onSave('Shadow')}>
-            {t('policies.try')}
-          </Button>
-          <Button onPress={() => act.onDraft(undefined)}>{t('policies.discard')}</Button>
-        </div>
+        <Button onPress={() => onDraft(undefined)}>{t('policies.discard')}</Button>
       </Form>
     </>
   );
 }
 
+/** The ways to try a draft on live requests, and to put it in force. */
+const DraftActs = ({
+  canSave,
+  busy,
+  onSave,
+}: {
+  canSave: boolean;
+  busy: boolean;
+  onSave: (mode?: 'Shadow') => void;
+}) => (
+  <>
+    <Button disabled={!canSave || busy} onPress={() => onSave('Shadow')}>
+      {t('policies.try')}
+    </Button>
+    <Button
+      variant="main"
+      busy={busy}
+      progress="console.saving"
+      disabled={!canSave}
+      onPress={() => onSave()}
+    >
+      {t('policies.putinforce')}
+    </Button>
+  </>
+);
+
 const noFaults: readonly Fault[] = [];
 
 interface EditorProps {
   readonly kind: Kind;
+  /** The rule to begin with, and the policy to compare with. */
+  readonly query: URLSearchParams;
   readonly history: History;
   readonly inForce: Policy;
   readonly onCreated: (policy: Policy) => void;
@@ -157,7 +172,7 @@ const createdText = ({ metadata: { name }, spec }: Policy): string =>
   t(spec.mode === 'Shadow' ? 'policy.trial.title' : 'policies.done', { name });
 
 /** The draft of this tab, and what is between it and a policy in force. */
-function useDraft({ kind, inForce, onCreated }: Omit<EditorProps, 'history'>) {
+function useDraft({ kind, inForce, onCreated }: Omit<EditorProps, 'history' | 'query'>) {
   const { account } = useConsole();
   const { value: draft, isRestored, set } = useStored<PolicyDraft>(account, draftKey);
   const [created, setCreated] = useState<string>();
@@ -176,81 +191,147 @@ function useDraft({ kind, inForce, onCreated }: Omit<EditorProps, 'history'>) {
       onCreated(policy);
       setCreated(createdText(policy));
     });
-  return { draft, isRestored, created, request, change, save };
+  const write = (text: string, description = draft?.description ?? ''): void =>
+    change({ text, description });
+  return { draft, isRestored, created, request, change, write, save };
 }
 
-/** The text in force, the draft of the next one and what it would change, and the earlier ones. */
-function Editor({ history, ...props }: EditorProps) {
-  const { kind, inForce } = props;
+/** What is between a policy and the draft, or the one in force; nothing if they are one. */
+function Changes({
+  history,
+  name,
+  draft,
+}: {
+  history: History;
+  name: string;
+  draft: string | undefined;
+}) {
+  const { metadata, spec } = history.inForce!;
+  const before = policyNamed(history, name);
+  if (!before || (draft === undefined && before === history.inForce)) return null;
+  const after = draft === undefined ? metadata.name : t('policies.draft');
+  return (
+    <Part id="difference" title={t('policies.difference', { name })}>
+      <Differences
+        before={{ name, text: before.spec.cedar }}
+        after={{ name: after, text: draft ?? spec.cedar }}
+      />
+    </Part>
+  );
+}
+
+interface NoticesProps {
+  created: string | undefined;
+  isRestored: boolean;
+  /** The policy that was in force when the draft was begun, and the one that is now. */
+  base: string | undefined;
+  name: string;
+}
+
+const Notices = ({ created, isRestored, base, name }: NoticesProps) => (
+  <>
+    {created && <p class="notice">{created}</p>}
+    {isRestored && <p class="notice">{t('console.restored')}</p>}
+    {base !== undefined && base !== name && <p class="notice">{t('policies.base', { name })}</p>}
+  </>
+);
+
+/** The place in a text: where the cursor is, the rule there, and a place to go to. */
+function usePlace(rules: readonly IndexedRule[], asked: string | null) {
+  const [line, setLine] = useState(0);
+  const [place, setPlace] = useState<TextPosition>();
+  const goTo = (rule: RuleText | undefined): void => {
+    if (rule) setPlace({ line: rule.first, column: 1 });
+  };
+  useEffect(() => goTo(rules.find(({ id }) => id === asked)), [asked]);
+  const current =
+    rules.find(({ first, last }) => first <= line && line <= last) ??
+    rules.find(({ id }) => line === 0 && id === asked);
+  return { current, place, setLine, goTo };
+}
+
+/** The text with its rules beside it, what a draft of the next one would change, and the earlier ones. */
+function Editor({ history, query, ...props }: EditorProps) {
+  const { kind, inForce, onCreated } = props;
+  const { name } = inForce.metadata;
   const mayCreate = useIsAllowed(kind, 'create');
   const trial = runningTrial(history);
-  const { draft, isRestored, created, request, change, save } = useDraft(props);
+  const { draft, isRestored, created, request, change, write, save } = useDraft(props);
   const { result, isChecking, again } = useCheck(kind, draft?.text);
-  const goBack = ({ metadata: { name }, spec: { cedar } }: Policy): void => {
-    change({ text: cedar, description: t('policies.back.description', { name }) });
-    document.getElementById('policy-text')?.scrollIntoView();
+  const text = draft?.text ?? inForce.spec.cedar;
+  const rules = useRules(text, inForce);
+  const { current, place, setLine, goTo } = usePlace(rules, query.get('rule'));
+  const insert = (next: string): void => {
+    write(next);
+    goTo(rulesIn(next).findLast(({ id }) => !rules.some((rule) => rule.id === id)));
   };
+  const canSave = !isChecking && !result?.faults.length;
+  const put = (mode?: 'Shadow'): void => {
+    if (draft && canSave) void save(draft, mode);
+  };
+  const checked = { kind, draft, result, isChecking, request, onDraft: change, onSave: put };
   return (
-    <>
+    <Frame
+      title="console.policy"
+      part="policy"
+      actions={draft && <DraftActs canSave={canSave} busy={request.busy} onSave={put} />}
+    >
       <InForce policy={inForce} />
-      {created && <p class="notice">{created}</p>}
-      {isRestored && <p class="notice">{t('console.restored')}</p>}
-      <PolicyField
-        text={draft?.text ?? inForce.spec.cedar}
-        faults={(draft && result?.faults) ?? noFaults}
-        isReadOnly={!mayCreate}
-        onText={(text) => change({ text, description: draft?.description ?? '' })}
-      />
-      {result?.failure && <Failure failure={result.failure} isChange retry={again} />}
-      {draft && (
-        <DraftView
-          kind={kind}
-          draft={draft}
-          inForce={inForce}
-          result={result}
-          isChecking={isChecking}
-          request={request}
-          onDraft={change}
-          onSave={(mode) => void save(draft, mode)}
-        />
-      )}
-      {trial && (
-        <PolicyTrial
-          kind={kind}
-          trial={trial}
-          inForce={inForce.metadata.name}
-          mayCreate={mayCreate}
-          onCreated={props.onCreated}
-        />
-      )}
-      <Earlier
-        history={history}
-        hasDraft={draft !== undefined}
-        onBack={mayCreate && !draft ? goBack : undefined}
-      />
-    </>
+      <Notices created={created} isRestored={isRestored} base={draft?.base} name={name} />
+      <div class="policy-panes">
+        <RuleIndex rules={rules} current={current} choose={goTo} />
+        <div>
+          <p class="text-tools">
+            {t('policies.counts', { rules: rules.length, lines: linesOf(text).length })}
+            {mayCreate && <StarterMenu text={text} insert={insert} />}
+          </p>
+          <PolicyField
+            text={text}
+            faults={(draft && result?.faults) ?? noFaults}
+            isReadOnly={!mayCreate}
+            onText={write}
+            onLine={setLine}
+            place={place}
+          />
+          {result?.failure && <Failure failure={result.failure} isChange retry={again} />}
+          <Changes history={history} name={query.get('compare') ?? name} draft={draft?.text} />
+        </div>
+        <div>
+          <DraftView {...checked} />
+          {current && <RuleWords rule={current} />}
+          {trial && <PolicyTrial {...{ kind, trial, inForce, mayCreate, onCreated }} />}
+          <Earlier
+            history={history}
+            hasDraft={draft !== undefined}
+            onBack={mayCreate && !draft ? write : undefined}
+          />
+        </div>
+      </div>
+    </Frame>
   );
 }
 
 /** The policy in force, which may be changed here. */
-export function PolicyPart({ kind }: { kind: Kind }) {
+export function PolicyPart({ kind, query }: { kind: Kind; query: URLSearchParams }) {
   const { items, failure, reload, upsert } = useCollection<Policy>(kind.path);
   const history = items && historyOf(items);
+  if (history?.inForce) {
+    return (
+      <Editor
+        kind={kind}
+        query={query}
+        history={history}
+        inForce={history.inForce}
+        onCreated={(policy) => {
+          upsert(policy);
+          announce(createdText(policy));
+        }}
+      />
+    );
+  }
   return (
     <Frame title="console.policy" part="policy">
-      {failure && <Failure failure={failure} retry={reload} />}
-      {!items && !failure && <Loading />}
-      {history?.inForce && (
-        <Editor
-          kind={kind}
-          history={history}
-          inForce={history.inForce}
-          onCreated={(policy) => {
-            upsert(policy);
-            announce(createdText(policy));
-          }}
-        />
-      )}
+      {failure ? <Failure failure={failure} retry={reload} /> : <Loading />}
     </Frame>
   );
 }
