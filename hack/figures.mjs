@@ -247,7 +247,7 @@ const figures = [
   ['rooms in a folder, most', mostOf((graph) => graph.size), '≤', 25],
   ['floors in a folder, most', mostOf(layersOf), '≤', 9],
   ['arrows in a folder, most', mostOf(arrowsOf), '≤', 64],
-  ['lines of product code', lines.length, '≤', 87_700],
+  ['lines of product code', lines.length, '≤', 89_500],
   ['casts', sumOf('casts'), '≤', 350],
   ['casts to never', sumOf('nevers'), '≤', 5],
   ['casts in provider/', sumOf('casts', 'provider/'), '≤', 25],

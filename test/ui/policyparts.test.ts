@@ -1,10 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import type { PolicyDecision } from '../../ui/api.js';
 import { ApiError } from '../../ui/base/api/api.js';
 import { routeOf } from '../../ui/console/base/route.js';
-import { matchesSearch, queryOf, searchOf } from '../../ui/console/policy/decision-search.js';
+import { searchOf } from '../../ui/console/policy/decision-search.js';
 import { completionsAt } from '../../ui/console/policy/policy-completion.js';
 import { faultsOf } from '../../ui/console/policy/policy-faults.js';
+import { type StarterName, starters, withStarter } from '../../ui/console/policy/starters.js';
+import { rulesIn } from '../../ui/policy/rules.js';
 
 const labelsAt = (line: string, hasToBegin?: boolean): string[] =>
   (completionsAt(line, hasToBegin)?.options ?? []).map(({ label }) => label);
@@ -65,40 +66,45 @@ describe('the faults of a text', () => {
 });
 
 describe('a search for decisions', () => {
-  const now = Date.parse('2026-01-10T00:00:00Z');
-  const decision = {
-    spec: { client: 'wiki', input: { facts: {} } },
-    status: {
-      allowed: false,
-      reasons: [{ rule: 'wiki-by-passkey', message: '' }],
-      lastTimestamp: '2026-01-08T00:00:00Z',
-    },
-  } as unknown as PolicyDecision;
-  const names = { client: (name: string) => (name === 'wiki' ? 'Team notes' : name) };
-  const matches = (query: string): boolean =>
-    matchesSearch(decision, searchOf(new URLSearchParams(query)), names, now);
+  const reference = '01a22ee4-a066-7db2-8f49-185ec13c0294';
+  const refused = ['status.outcome!=Done'];
+  const changes = [
+    ...['get', 'list', 'watch'].map((verb) => `spec.action!=${verb}`),
+    'spec.principal!=Browser',
+  ];
 
   test.each([
-    ['', true],
-    ['app=WIKI', true],
-    ['app=team', true],
-    ['app=mail', false],
-    ['rule=wiki-by', true],
-    ['rule=wiki by passkey', true],
-    ['rule=other', false],
-    ['result=refused', true],
-    ['result=allowed', false],
-    ['days=7', true],
-    ['days=1', false],
-    ['app=wiki&result=allowed', false],
-  ])('%j finds it: %s', (query, isFound) => {
-    expect(matches(query)).toBe(isFound);
+    ['', refused],
+    ['person=kq2vpn4d7rbx8mzc5tjw', ['spec.account=kq2vpn4d7rbx8mzc5tjw', ...refused]],
+    ['object=Group/staff', ['spec.resource.kind=Group', 'spec.resource.name=staff', ...refused]],
+    ['app=wiki', ['spec.client=wiki', ...refused]],
+    ['rule=wiki by passkey', ['status.reasons.rule=wiki-by-passkey', ...refused]],
+    ['result=any', changes],
+    ['result=allowed', ['status.outcome=Done', ...changes]],
+    ['result=any&reads=any', []],
+    [`find=${reference}`, [`status.request.auditID=${reference}`]],
+  ])('%j selects %j', async (query, selectors) => {
+    const found = await searchOf(new URLSearchParams(query), undefined);
+    expect(found).toEqual({ words: '', selectors });
   });
 
-  test('is in the address, without what is empty', () => {
-    const search = searchOf(new URLSearchParams('person=a@b.test&rule= &days=7'));
-    expect(queryOf(search)).toBe('?person=a%40b.test&days=7');
-    expect(queryOf(searchOf(new URLSearchParams()))).toBe('');
+  test('words that the service cannot select by are left to the rows', async () => {
+    const { words } = await searchOf(new URLSearchParams('find=team notes'), undefined);
+    expect(words).toBe('team notes');
+  });
+});
+
+describe('starters', () => {
+  const one = { id: 'a"b', name: 'A "b"' };
+  const chosen = () => one;
+
+  test.each(Object.keys(starters) as StarterName[])('%s writes one rule, quoted', (name) => {
+    const text = withStarter('permit (principal, action, resource);\n', name, chosen);
+    const rules = rulesIn(text);
+    expect(rules).toHaveLength(2);
+    if (name === 'members') return;
+    const again = rulesIn(withStarter(text, name, chosen));
+    expect(again[2]!.id).toBe(`${rules[1]!.id}-2`);
   });
 });
 

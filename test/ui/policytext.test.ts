@@ -93,6 +93,8 @@ describe('rules as they stand in the text', () => {
         '// ---- Part ----\n\n// Says why,\n// in two lines.\n@id("a") @message("x; // y")\nforbid (\n  principal is Account,\n  action in [Action::"get", Action::"clients/secret"],\n  resource == Scope::"e\\"m"\n) when { true };\n',
       ),
     ).toEqual({
+      id: 'a',
+      effect: 'forbid',
       first: 5,
       last: 10,
       comment: 'Says why, in two lines.',
@@ -109,6 +111,8 @@ describe('rules as they stand in the text', () => {
       what: { is: 'names', of: [{ type: 'Scope', id: 'e"m' }] },
     });
     expect(rule('permit (principal, action, resource);')).toMatchObject({
+      id: 'rule1',
+      effect: 'permit',
       first: 1,
       last: 1,
       comment: '',

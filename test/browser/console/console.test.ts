@@ -118,7 +118,7 @@ test('an object is shown with its owner, its YAML and the decisions about it', a
   await page.getByText('displayName: Larks', { exact: false }).first().waitFor();
   await page.getByRole('main').getByRole('link', { name: 'Decisions' }).click();
   await page
-    .getByRole('row', { name: /patch .* Allowed/ })
+    .getByRole('row', { name: /^Done .*changing: groups/ })
     .first()
     .waitFor();
   const { body } = await operator.get('sessions').is(200);
