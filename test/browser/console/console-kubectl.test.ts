@@ -84,7 +84,7 @@ test('each act is the request that kubectl sends for the command that is shown',
   await textbox(/^annotations/).fill("note=it's: 100 % #1");
   commands.push(await shownCommand());
   await page.getByRole('button', { name: 'Create' }).click();
-  await page.getByRole('link', { name: 'Edit', exact: true }).click();
+  await page.getByRole('link', { name: 'Rename', exact: true }).click();
   await textbox(/^displayName/).fill("It's staff");
   commands.push(await shownCommand());
   const version = /"resourceVersion":"(\d+)"/.exec(commands[1]!)![1]!;
