@@ -97,7 +97,7 @@ describe.each(stores)('field selectors, on %s', (store) => {
       for (const path of selectable(kind).filter((one) => one !== 'metadata.name')) {
         const [part, ...fields] = path.split('.');
         let schema = schemas[kind].properties[part!];
-        for (const field of fields) schema = schema.properties[field];
+        for (const field of fields) schema = (schema.items ?? schema).properties[field];
         expectFor(path, typeof schema).toEqual('object');
       }
     }

@@ -105,20 +105,29 @@ test('rows are found by text, by name and by the field that the API can select',
 });
 
 test('an object is shown with its owner, its YAML and the decisions about it', async () => {
-  await operator.patch('groups/early', { metadata: { labels: { team: 'core' } } }).is(200);
+  await operator
+    .post('audiences', {
+      metadata: { name: 'early', labels: { team: 'core' } },
+      spec: {
+        identifier: 'https://early.example.test',
+        displayName: 'Early birds',
+        scopes: [{ name: 'read', title: 'Read', description: 'Read birds.' }],
+      },
+    })
+    .is(201);
   const person = await arrive(operator);
   const { page } = person;
-  await openConsole(service, person, '/groups/early');
+  await openConsole(service, person, '/audiences/early');
   await page.getByText('team=core').first().waitFor();
   await page.getByText('Early birds').first().waitFor();
-  expect(await page.title()).toBe('early (Group)');
-  await operator.patch('groups/early', { spec: { displayName: 'Larks' } }).is(200);
+  expect(await page.title()).toBe('early (Audience)');
+  await operator.patch('audiences/early', { spec: { displayName: 'Larks' } }).is(200);
   await page.getByText('Larks').first().waitFor();
   await page.getByRole('link', { name: 'YAML' }).click();
   await page.getByText('displayName: Larks', { exact: false }).first().waitFor();
   await page.getByRole('main').getByRole('link', { name: 'Decisions' }).click();
   await page
-    .getByRole('row', { name: /^Done .*changing: groups/ })
+    .getByRole('row', { name: /^Done .*changing: services that accept/ })
     .first()
     .waitFor();
   const { body } = await operator.get('sessions').is(200);
@@ -148,7 +157,7 @@ test('an object is created by the form, after the server named the wrong fields'
   await page.keyboard.type('Staff');
   await field(person, 'members').fill('ada@example.test\n\nbob@example.test');
   await press(person, 'Create');
-  await heading(person, 'staff');
+  await heading(person, 'Staff');
   const { spec } = (await operator.get('groups/staff').is(200)).body;
   expect(spec).toEqual({ displayName: 'Staff', members: ['ada@example.test', 'bob@example.test'] });
 });
@@ -236,7 +245,7 @@ test('two people change one object: the rest is chosen after a merge', async () 
   await page.getByText('1 field is left to choose.').first().waitFor();
   await choice('spec.displayName Changed by both').getByLabel('Your value').check();
   await press(person, 'Save these values');
-  await heading(person, 'shared');
+  await heading(person, 'Mine');
   const { metadata, spec } = (await operator.get('groups/shared').is(200)).body;
   expect([metadata.labels, spec]).toEqual([
     { mine: 'yes' },
@@ -328,7 +337,7 @@ test('a rule that forbids a change is shown; a sign-in loses nothing', async () 
   await page.getByText('What you typed is still here.').first().waitFor();
   expect(await field(person, 'displayName').inputValue()).toBe('Returned');
   await press(person, 'Create');
-  await heading(person, 'returned');
+  await heading(person, 'Returned');
 });
 
 test('what wants a newer sign-in leads through one and back to the same step', async () => {
