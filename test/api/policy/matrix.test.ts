@@ -195,12 +195,14 @@ describe.each(stores)('who may do what, by the default policy, on %s', (store) =
       await tabs.visitor.get('mockmessages').is(200)
     ).body.items[0].metadata.name;
     objects.replicas = (await tabs.operator.get('replicas').is(200)).body.items[0].metadata.name;
-    objects.hourlycounts = hourName(Date.now());
+    // The service writes the counts of this hour itself.
+    const yesterday = Date.now() - 86_400_000;
+    objects.hourlycounts = hourName(yesterday);
     await service.store.change(service.store.systemCall(), (tx) =>
       tx.create(HourlyCount, {
         metadata: { name: objects.hourlycounts! },
         spec: {},
-        status: { ...noCounts, startTimestamp: toTimestamp(Date.now()) },
+        status: { ...noCounts, startTimestamp: toTimestamp(yesterday) },
       }),
     );
     for (const [resource, object] of Object.entries(created)) {
