@@ -7,7 +7,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { timeOrderedId } from '../registry/schema/time-ordered-id.js';
 import { badRequest, StatusError } from '../registry/status/status.js';
 import { ApiRequest, ApiResponse } from './http/message.js';
-import { isAwaitingRequest, respondToMalformed, servePipelined } from './http/pipeline.js';
+import {
+  isAwaitingAnswer,
+  isAwaitingRequest,
+  respondToMalformed,
+  servePipelined,
+} from './http/pipeline.js';
 import { type AuthoritySource, tlsAuthorities } from './requestheader/trust.js';
 
 /** The server's certificate and key; may change (RFC 8446 §4.4.2). */
@@ -31,7 +36,10 @@ interface Handlers {
   ): void;
 }
 
-/** The idle time after which a connection is closed, in milliseconds; that of a watch stays open. */
+/**
+ * The idle time after which a connection is closed, in milliseconds. That of a watch stays open, and
+ * one whose request is still being answered.
+ */
 const idleTimeoutMs = 30_000;
 /**
  * The limits of one request: header size in bytes, and time until its last byte in milliseconds.
@@ -136,7 +144,7 @@ export class Listener {
     this.#http.on('timeout', (socket) => {
       if (isAwaitingRequest(socket)) {
         refuse(socket, { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
-      } else {
+      } else if (!isAwaitingAnswer(socket)) {
         socket.destroy();
       }
     });

@@ -33,6 +33,10 @@ const isReceiving = (socket: Duplex): boolean =>
 export const isAwaitingRequest = (socket: Duplex): boolean =>
   isReceiving(socket) && currentResponse(socket)?.headersSent === false;
 
+/** Returns true while a request is being answered, and the client has taken what was sent of it. */
+export const isAwaitingAnswer = (socket: Duplex): boolean =>
+  currentResponse(socket) !== undefined && socket.writableLength === 0;
+
 /**
  * Serves pipelined requests of a connection in order (RFC 9112 §9.3.2), so that none runs after a
  * response that closes the connection: Node assigns a response its socket after the previous one,
