@@ -75,6 +75,33 @@ eachKubectl((found) => {
         await operator.says('get', 'group', 'staff', '-o', 'jsonpath={.spec.displayName}'),
       ).toBe('Staff');
 
+      // In the other version it is the same object: applied, not pruned and created again.
+      const uid = await operator.says('get', 'client', 'wiki', '-o', 'jsonpath={.metadata.uid}');
+      for (const [version, field] of [
+        ['v1alpha1', 'policyURI'],
+        ['v1beta1', 'privacyPolicyURI'],
+      ] as const) {
+        const policy = `https://wiki.example.org/${version}`;
+        write(
+          'wiki.yaml',
+          `${files['wiki.yaml']!.replace('/v1beta1', `/${version}`).trimEnd()}\n  ${field}: ${policy}\n`,
+        );
+        const lines = await synchronized();
+        expect(lines).toEqual(
+          expect.arrayContaining([expect.stringMatching(/^Client\/wiki Synced: .*configured/)]),
+        );
+        expect(lines.join()).not.toMatch(/Pruned/);
+        expect(
+          await operator.says(
+            'get',
+            'client',
+            'wiki',
+            '-o',
+            'jsonpath={.metadata.uid} {.spec.privacyPolicyURI}',
+          ),
+        ).toBe(`${uid} ${policy}`);
+      }
+
       write('wiki.yaml', files['wiki.yaml']!.replace(/secretHashes: .*/, 'secretHashes: []'));
       expect(await synchronized()).toContain('Client/wiki is Degraded');
 

@@ -9,31 +9,44 @@ import { stopAll } from '../support/service.js';
 /** The programs may have to be built. */
 jest.setTimeout(900_000);
 
-let cluster: Cluster;
-let config: string;
+/** The versions of the API, each with a service of its own. */
+const apiVersions = ['v1beta1', 'v1alpha1'];
+const clusters: Record<string, Cluster> = {};
 beforeAll(async () => {
-  cluster = await openKubernetes();
-  const operator = cluster.kubectl({ version: '', path: '' });
-  config = join(dirname(operator.file('any', '')), 'config');
+  for (const version of apiVersions) clusters[version] = await openKubernetes();
 });
 afterAll(async () => {
-  cluster?.stop();
+  for (const cluster of Object.values(clusters)) cluster.stop();
   await stopAll();
 });
 
 /** Features of a program, and the facts that it prints of each. */
+/** What an informer in each version sees of one Client. */
+const policyIn = (event: string): string[] =>
+  ['v1alpha1', 'v1beta1'].map(
+    (version) => `${event.replace(' ', ' https://app.example.test/')} in ${version}`,
+  );
+
 type Features = Readonly<Record<string, readonly string[]>>;
 
-function uses(program: string | undefined, features: Features): void {
+function uses(program: string | undefined, version: string, features: Features): void {
   const each = program === undefined ? test.skip.each : test.each;
   each(Object.entries(features))('%s', async (feature, facts) => {
-    const { stdout } = await promisify(execFile)(program!, [config, feature.replaceAll(' ', '-')]);
+    const operator = clusters[version]!.kubectl({ version: '', path: '' });
+    const config = join(dirname(operator.file('any', '')), 'config');
+    const { stdout } = await promisify(execFile)(program!, [config, feature.replaceAll(' ', '-')], {
+      env: { ...process.env, API_VERSION: version },
+    });
     expect(stdout.trimEnd().split('\n')).toEqual(facts);
   });
 }
 
-describe.each(['0.29', '0.37'])('client-go %s', (version) => {
-  uses(toolProgram('client-go', ...(version === '0.37' ? [] : [version])), {
+describe.each([
+  ['0.29', 'v1beta1'],
+  ['0.37', 'v1beta1'],
+  ['0.37', 'v1alpha1'],
+])('client-go %s on %s', (version, apiVersion) => {
+  uses(toolProgram('client-go', ...(version === '0.37' ? [] : [version])), apiVersion, {
     discovery: [
       'resources of [id.vestibule.org/v1alpha1 id.vestibule.org/v1beta1 v1]',
       'Group is groups in scope root',
@@ -78,11 +91,15 @@ describe.each(['0.29', '0.37'])('client-go %s', (version) => {
     retry: ['labels: 8'],
     watch: ['MODIFIED Second', 'MODIFIED Third'],
     reviews: ['a name: true', 'may create groups: true', 'has rules: true'],
+    versions: [
+      ...['first', 'second', 'third'].flatMap((step) => policyIn(`is ${step}`)),
+      ...policyIn('was third'),
+    ],
   });
 });
 
-describe('controller-runtime 0.25', () => {
-  uses(toolProgram('controller-runtime'), {
+describe.each(apiVersions)('controller-runtime 0.25 on %s', (apiVersion) => {
+  uses(toolProgram('controller-runtime'), apiVersion, {
     reconcile: ['reconciled 3 as Many', 'reconciled 1 as Late', 'reconciled 1 as Changed'],
     index: ['found index'],
     'create or update': ['First created', 'First unchanged', 'Second updated'],

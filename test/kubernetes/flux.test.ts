@@ -100,6 +100,40 @@ eachKubectl((found) => {
     },
   );
 
+  withFlux(
+    'the fields that Flux applies are kept over a switch of the version, and back',
+    async () => {
+      const privacy = 'https://app.example.test/privacy';
+      const terms = 'https://app.example.test/terms';
+      const names = {
+        v1alpha1: ['policyURI', 'termsURI'],
+        v1beta1: ['privacyPolicyURI', 'termsOfServiceURI'],
+      } as const;
+      const app = (version: keyof typeof names, ...uris: string[]): string => {
+        const fields = Object.fromEntries(uris.map((uri, i) => [names[version][i], uri]));
+        const object = client({ redirectURIs, ...fields }) as { metadata: object };
+        return file(`${version}-${uris.length}.yaml`, {
+          ...object,
+          apiVersion: `id.vestibule.org/${version}`,
+          metadata: { name: 'flux-switched' },
+        });
+      };
+      const spec = async () =>
+        JSON.parse(await operator.says('get', 'client', 'flux-switched', '-o', 'json')).spec;
+      const old = app('v1alpha1', privacy, terms);
+      expect(await flux(old)).toEqual(['Client/flux-switched created', 'ready']);
+      const both = { privacyPolicyURI: privacy, termsOfServiceURI: terms };
+      expect(await spec()).toMatchObject(both);
+      const next = app('v1beta1', privacy, terms);
+      expect(await flux(next, old)).toEqual(['Client/flux-switched unchanged', 'ready']);
+      await flux(app('v1beta1', privacy), next);
+      expect(await spec()).toMatchObject({ privacyPolicyURI: privacy });
+      expect(await spec()).not.toHaveProperty('termsOfServiceURI');
+      await flux(old, next);
+      expect(await spec()).toMatchObject(both);
+    },
+  );
+
   withFlux('the example of Flux is applied and becomes ready', async () => {
     const { Kustomization, GitRepository } = exampleObjects('flux/vestibule.yaml');
     expect(Kustomization.spec).toMatchObject({

@@ -2,7 +2,8 @@
 //
 //	client-go KUBECONFIG FEATURE
 //
-// It prints what it saw, one fact a line, and exits with 1 if a call failed that should not have.
+// It prints what it saw, one fact a line, and exits with 1 if a call failed that should not have. It uses
+// the API version of $API_VERSION, v1beta1 without it.
 package main
 
 import (
@@ -20,9 +21,17 @@ import (
 
 const (
 	apiGroup = "id.vestibule.org"
-	version  = "v1beta1"
 	timeout  = 60 * time.Second
 )
+
+var version = apiVersion()
+
+func apiVersion() string {
+	if given := os.Getenv("API_VERSION"); given != "" {
+		return given
+	}
+	return "v1beta1"
+}
 
 var groups = schema.GroupVersionResource{Group: apiGroup, Version: version, Resource: "groups"}
 
@@ -37,6 +46,7 @@ var features = map[string]func(context.Context, *rest.Config) error{
 	"retry":     retryConflicts,
 	"watch":     watchOn,
 	"reviews":   review,
+	"versions":  followVersions,
 }
 
 func main() {

@@ -1,12 +1,21 @@
 package main
 
 import (
+	"os"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-var groupVersion = schema.GroupVersion{Group: "id.vestibule.org", Version: "v1beta1"}
+var groupVersion = schema.GroupVersion{Group: "id.vestibule.org", Version: apiVersion()}
+
+func apiVersion() string {
+	if given := os.Getenv("API_VERSION"); given != "" {
+		return given
+	}
+	return "v1beta1"
+}
 
 // GroupSpec is what this program uses of a Group's spec.
 type GroupSpec struct {

@@ -3,7 +3,8 @@
 //	controller-runtime KUBECONFIG FEATURE
 //
 // It prints what it saw, one fact a line, and exits with 1 if a call failed that should not have. The feature
-// operator goes on until a signal, and logs on standard error.
+// operator goes on until a signal, and logs on standard error. The others use the API version of $API_VERSION,
+// v1beta1 without it.
 package main
 
 import (
