@@ -74,10 +74,11 @@ function watchRegions(): void {
     drawn.clear();
     for (const region of document.querySelectorAll(regions)) drawn.add(region);
     heading = document.querySelector('h1:not(.waiting)');
-    if (heading) language ||= document.documentElement.lang;
   };
   new MutationObserver((changes) => {
     const isNewView = heading !== document.querySelector('h1');
+    // At once: before the next frame a test may have chosen another language.
+    if (document.querySelector('h1:not(.waiting)')) language ||= document.documentElement.lang;
     const added = changes
       .flatMap(({ addedNodes }) => [...addedNodes])
       .filter((node) => node instanceof Element)
