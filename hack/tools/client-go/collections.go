@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
@@ -111,28 +112,12 @@ func inform(ctx context.Context, config *rest.Config) error {
 	if err = createMany(ctx, own, "informer", 2); err != nil {
 		return err
 	}
-	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(client, 0, "",
-		func(options *metav1.ListOptions) { options.LabelSelector = "feature=informer" })
-	informer := factory.ForResource(groups).Informer()
 	events := make(chan string, 100)
-	tell := func(event string, object any) {
-		if ended, ok := object.(cache.DeletedFinalStateUnknown); ok {
-			object = ended.Obj
-		}
-		group := object.(*unstructured.Unstructured)
+	err = follow(ctx, client, groups, "informer", func(event string, group *unstructured.Unstructured) {
 		events <- fmt.Sprint(event, " ", group.GetName(), " ", displayName(group))
-	}
-	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(object any) { tell("added", object) },
-		UpdateFunc: func(_, object any) { tell("updated", object) },
-		DeleteFunc: func(object any) { tell("deleted", object) },
 	})
 	if err != nil {
 		return err
-	}
-	factory.Start(ctx.Done())
-	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-		return fmt.Errorf("the informer did not synchronize")
 	}
 	if err = printEvents(ctx, events, 2); err != nil {
 		return err
@@ -151,6 +136,32 @@ func inform(ctx context.Context, config *rest.Config) error {
 		return err
 	}
 	return printEvents(ctx, events, 3)
+}
+
+// follow has an informer tell of each change to the objects with the label of a feature, once it knows those that exist.
+func follow(ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource, feature string, tell func(string, *unstructured.Unstructured)) error {
+	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(client, 0, "",
+		func(options *metav1.ListOptions) { options.LabelSelector = "feature=" + feature })
+	informer := factory.ForResource(resource).Informer()
+	of := func(object any) *unstructured.Unstructured {
+		if ended, ok := object.(cache.DeletedFinalStateUnknown); ok {
+			object = ended.Obj
+		}
+		return object.(*unstructured.Unstructured)
+	}
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { tell("added", of(object)) },
+		UpdateFunc: func(_, object any) { tell("updated", of(object)) },
+		DeleteFunc: func(object any) { tell("deleted", of(object)) },
+	})
+	if err != nil {
+		return err
+	}
+	factory.Start(ctx.Done())
+	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+		return fmt.Errorf("the informer of %s did not synchronize", resource)
+	}
+	return nil
 }
 
 // printEvents prints the next events, sorted: those of several objects come in any order.

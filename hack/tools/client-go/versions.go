@@ -8,9 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 )
 
 // policyFields is what each version calls the address of a Client's privacy policy.
@@ -27,8 +25,20 @@ func followVersions(ctx context.Context, config *rest.Config) error {
 		return err
 	}
 	events := make(chan string, 100)
-	for version := range policyFields {
-		if err = followClients(ctx, client, version, events); err != nil {
+	for version, field := range policyFields {
+		last := ""
+		err = follow(ctx, client, clientsIn(version), "versions", func(event string, object *unstructured.Unstructured) {
+			uri, _, _ := unstructured.NestedString(object.Object, "spec", field)
+			verb := "is"
+			if event == "deleted" {
+				verb = "was"
+			}
+			if line := fmt.Sprint(verb, " ", uri, " in ", version); line != last {
+				last = line
+				events <- line
+			}
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -55,35 +65,4 @@ func followVersions(ctx context.Context, config *rest.Config) error {
 		return err
 	}
 	return printEvents(ctx, events, len(policyFields))
-}
-
-// followClients sends the address of the privacy policy of each Client, whenever it changes, in one version.
-func followClients(ctx context.Context, client dynamic.Interface, version string, events chan<- string) error {
-	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(client, 0, "",
-		func(options *metav1.ListOptions) { options.LabelSelector = "feature=versions" })
-	informer := factory.ForResource(clientsIn(version)).Informer()
-	last := ""
-	tell := func(event string, object any) {
-		if ended, ok := object.(cache.DeletedFinalStateUnknown); ok {
-			object = ended.Obj
-		}
-		uri, _, _ := unstructured.NestedString(object.(*unstructured.Unstructured).Object, "spec", policyFields[version])
-		if line := fmt.Sprint(event, " ", uri, " in ", version); line != last {
-			last = line
-			events <- line
-		}
-	}
-	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(object any) { tell("is", object) },
-		UpdateFunc: func(_, object any) { tell("is", object) },
-		DeleteFunc: func(object any) { tell("was", object) },
-	})
-	if err != nil {
-		return err
-	}
-	factory.Start(ctx.Done())
-	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-		return fmt.Errorf("the informer in %s did not synchronize", version)
-	}
-	return nil
 }
